@@ -49,7 +49,7 @@ func runHostile(t *testing.T, cases []hostile.Case) {
 				t.Fatal(err)
 			}
 			defer canary.Close()
-			pull, err := c.Make(context.Background(), filepath.Join(dir, "repository"), canary)
+			pull, err := c.Make(filepath.Join(dir, "repository"), canary)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func besiege(t *testing.T, o options) *siege {
 func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) {
 	s.t.Helper()
 	dir := filepath.Join(s.t.TempDir(), "made")
-	s.must(second(c.Make(s.t.Context(), dir, s.canary)))
+	s.must(second(c.Make(dir, s.canary)))
 	git := gittest.History{Dir: into.Dir()}
 	s.must(second(git.Git("fetch", "--quiet", dir, "+"+refs)))
 }

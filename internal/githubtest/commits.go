@@ -25,29 +25,30 @@ func (r *repository) when() time.Time {
 
 // commit makes a commit of its parent's files and changes to them; no branch moves.
 func (r *repository) commit(parent string, files Files) (string, error) {
-	const ref = "refs/githubtest/new"
-	r.commits++
-	var in strings.Builder
-	fmt.Fprintf(&in, "commit %s\ncommitter a <a@example.com> %d +0000\ndata 8\nA change\n", ref, r.when().Unix())
+	var parents []string
 	if parent != "" {
 		sha := r.commitOf("refs/heads/"+parent, parent)
 		if sha == "" {
 			return "", fmt.Errorf("commit to %s: no commit %s", r.full(), parent)
 		}
-		fmt.Fprintf(&in, "from %s\n", sha)
+		parents = []string{sha}
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(name) + `"`
-		if files[name] == Removed {
-			fmt.Fprintf(&in, "D %s\n", quoted)
-			continue
+	r.commits++
+	names, err := gittest.Write(r.dir, func(in *gittest.Import) {
+		made := in.Commit("refs/githubtest/new", r.when(), parents...)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if files[name] == Removed {
+				in.Remove(name)
+			} else {
+				in.Put(name, files[name])
+			}
 		}
-		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", quoted, len(files[name]), files[name])
-	}
-	if _, err := gittest.Run(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
+		in.Print(made)
+	})
+	if err != nil {
 		return "", err
 	}
-	return r.made(r.at(ref))
+	return r.made(names[0], nil)
 }
 
 func (r *repository) setBranch(branch, sha string) error {

@@ -96,7 +96,7 @@ func (s *Server) AddRepository(o RepositoryOptions) (*Repository, error) {
 		r.RepositoryOptions, r.pulls = o, nil
 	}
 	r.dir = s.gitDir(r)
-	if _, err := gittest.Run("", "", nil, "init", "-q", "--bare", "-b", r.DefaultBranch, r.dir); err != nil {
+	if _, err := gittest.Run("", "", nil, "init", "-q", "--template=", "--bare", "-b", r.DefaultBranch, r.dir); err != nil {
 		return nil, err
 	}
 	sha, err := r.commit("", o.Files)
@@ -118,7 +118,7 @@ func (r *Repository) Fork(owner string) (*Repository, error) {
 	}
 	fork := s.newRepository(o)
 	fork.parent, fork.dir = r.repo, s.gitDir(fork)
-	_, err := gittest.Run("", "", nil, "clone", "-q", "--bare", r.repo.dir, fork.dir)
+	_, err := gittest.Run("", "", nil, "clone", "-q", "--template=", "--bare", r.repo.dir, fork.dir)
 	return &Repository{s, fork}, err
 }
 

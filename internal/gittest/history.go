@@ -2,10 +2,14 @@ package gittest
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // History is a git repository with the pull request 7:
@@ -26,29 +30,51 @@ type History struct {
 // and Head adds change. All map paths to contents.
 func NewHistory(dir string, files, others, change map[string]string) (*History, error) {
 	h := &History{Dir: dir}
-	if _, err := h.Git("init", "-q", "-b", "main", dir); err != nil {
+	if _, err := h.Git("init", "-q", "--template=", "-b", "main", dir); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{
-		func() error { return h.commit(&h.Before, files) },
-		func() error { return h.git("checkout", "-q", "-b", "change") },
-		func() error { return h.commit(&h.Head, change) },
-		func() error { return h.git("update-ref", "refs/pull/7/head", "HEAD") },
-		func() error { return h.git("checkout", "-q", "main") },
-		func() error { return h.commit(&h.Base, others) },
-		func() error { return h.git("checkout", "-q", "--detach") },
-		func() error { return h.git("merge", "-q", "--no-edit", "change") },
-		func() error { return h.git("update-ref", "refs/pull/7/merge", "HEAD") },
-		func() error { return h.git("checkout", "-q", "main") },
-		func() error { return h.git("branch", "-q", "-D", "change") },
-	} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	names, err := Write(dir, func(in *Import) {
+		in.history(files, others, change)
+	})
+	if err != nil {
+		return nil, err
 	}
-	merge, err := h.Git("rev-parse", "refs/pull/7/merge")
-	h.Merge = merge
-	return h, err
+	h.Before, h.Base, h.Head = names[0], names[1], names[2]
+	if h.Merge, err = h.merge(); err != nil {
+		return nil, err
+	}
+	return h, h.git("reset", "-q", "--hard")
+}
+
+// history writes the commits but Merge.
+func (i *Import) history(files, others, change map[string]string) {
+	now := time.Now()
+	before := i.Commit("refs/heads/main", now)
+	i.all(files)
+	base := i.Commit("refs/heads/main", now)
+	i.all(others)
+	head := i.Commit("refs/pull/7/head", now, before)
+	i.all(change)
+	i.Print(before, base, head)
+}
+
+// merge makes Merge and returns its name.
+func (h *History) merge() (string, error) {
+	tree, err := h.Git("merge-tree", "--write-tree", h.Base, h.Head)
+	if err != nil {
+		return "", err
+	}
+	merge, err := h.Git("commit-tree", tree, "-p", h.Base, "-p", h.Head, "-m", "Merge")
+	if err != nil {
+		return "", err
+	}
+	return merge, h.git("update-ref", "refs/pull/7/merge", merge)
+}
+
+func (i *Import) all(files map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		i.Put(name, files[name])
+	}
 }
 
 // Commit writes files to the work tree, commits them at HEAD and returns the commit's
@@ -72,11 +98,6 @@ func (h *History) Commit(files map[string]string) (string, error) {
 	return h.Git("rev-parse", "HEAD")
 }
 
-func (h *History) commit(name *string, files map[string]string) (err error) {
-	*name, err = h.Commit(files)
-	return err
-}
-
 func (h *History) git(args ...string) error {
 	_, err := h.Git(args...)
 	return err
@@ -95,9 +116,14 @@ func (h *History) Git(args ...string) (string, error) {
 // input as its standard input and env added to the environment. It returns the output
 // without the last line break.
 func Run(dir, input string, env []string, args ...string) (string, error) {
+	return run(dir, strings.NewReader(input), env, args...)
+}
+
+func run(dir string, input io.Reader, env []string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	cmd.Dir, cmd.Stdin = dir, input
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // a process each time
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()

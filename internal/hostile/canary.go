@@ -74,6 +74,3 @@ func (c *Canary) Reached(output []byte) string {
 	}
 	return strings.Join(reached, ", ")
 }
-
-// searchPath returns PATH, for git and its helpers.
-func searchPath() string { return os.Getenv("PATH") }

@@ -29,13 +29,8 @@ func escapes() []Case {
 		}},
 		{Name: "submodule", Verdict: "incomplete", Reports: "app", Head: func(t *Tree, c *Canary) {
 			t.Put(".gitmodules", c.fill("[submodule \"x\"]\n\tpath = app/x\n\turl = http://$ADDRESS/x\n"))
-			t.submodule("app/x")
+			t.Submodule("app/x", "1111111111111111111111111111111111111111")
 			t.Put("app/kustomization.yaml", "resources: [x]\n")
 		}},
 	}
-}
-
-// submodule makes an entry for a commit of another repository.
-func (t *Tree) submodule(name string) {
-	_, _ = t.w.WriteString("M 160000 1111111111111111111111111111111111111111 " + quote(name) + "\n")
 }

@@ -9,7 +9,7 @@ func programs() []Case {
 		with := c.Head
 		c.Head = func(t *Tree, canary *Canary) {
 			with(t, canary)
-			t.put("100755", "app/run.sh", canary.fill("#!/bin/sh\ncat $FILE; env\n"))
+			t.Program("app/run.sh", canary.fill("#!/bin/sh\ncat $FILE; env\n"))
 		}
 		return c
 	}

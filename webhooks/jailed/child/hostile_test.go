@@ -74,7 +74,7 @@ func attack(t *testing.T, c *hostile.Case) (*hostile.Canary, *hostile.Pull) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { canary.Close() })
-	pull, err := c.Make(context.Background(), filepath.Join(dir, "repository"), canary)
+	pull, err := c.Make(filepath.Join(dir, "repository"), canary)
 	if err != nil {
 		t.Fatal(err)
 	}

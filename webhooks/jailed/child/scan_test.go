@@ -25,7 +25,7 @@ import (
 func pullOf(t *testing.T, head func(*hostile.Tree)) *hostile.Pull {
 	t.Helper()
 	c := &hostile.Case{Head: func(tree *hostile.Tree, _ *hostile.Canary) { head(tree) }}
-	pull, err := c.Make(context.Background(), filepath.Join(t.TempDir(), "repository"), nil)
+	pull, err := c.Make(filepath.Join(t.TempDir(), "repository"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
