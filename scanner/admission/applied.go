@@ -152,7 +152,11 @@ func (p *preparation) renews() *apply.Applied {
 	}
 	last, now := p.ask.Storage.applied(p, ask.OldObject, nil), manifest{}
 	if now = last; ask.Object != ask.OldObject {
-		now = p.ask.Storage.applied(p, ask.Object, last.Applied)
+		like := last.Applied
+		if p.handler.resource.Custom {
+			like = nil
+		}
+		now = p.ask.Storage.applied(p, ask.Object, like)
 	}
 	if !now.Renews(last.Applied) {
 		return nil
