@@ -24,7 +24,7 @@ func Write(dir string, write func(*Import)) ([]string, error) {
 		_, _ = in.w.WriteString("done\n") // a bufio.Writer keeps its error
 		to.CloseWithError(in.w.Flush())
 	}()
-	printed, err := run(dir, from, keepMemory(), "fast-import", "--quiet", "--force", "--done")
+	printed, err := run(dir, from, keepMemory(), "-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--force", "--done")
 	from.CloseWithError(err) // ends the writer, if git ended before
 	return strings.Fields(printed), err
 }
