@@ -86,6 +86,23 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
+// TestPropertyNamedKind: a definition whose schema describes fields called kind and apiVersion is updated.
+func TestPropertyNamedKind(t *testing.T) {
+	definition := func(text string) *Object {
+		return object(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: shops.example.com}, spec: {
+			group: example.com, scope: Namespaced, names: {kind: Shop, listKind: ShopList, plural: shops, singular: shop},
+			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+			apiVersion: {type: string}, kind: {type: string, description: `+text+`}}}}}]}}`)
+	}
+	a := Ask{
+		Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, Applier: apply.Flux,
+		OldObject: definition("the kind"), Object: definition("the kind of a shop"), Storage: new(Storage),
+	}
+	if _, _, err := NewCluster(ClusterOptions{}, NewIndex(nil)).Prepare(t.Context(), a); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStorage: requests about one object see the same with what is kept of it as without.
 func TestStorage(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")

@@ -91,7 +91,7 @@ func (a *Applied) alike(of smdschema.TypeRef, last, now any) bool {
 		for key, item := range l {
 			other, has := n[key]
 			identity := key == "apiVersion" || key == "kind"
-			if !has || identity && item != other || !a.alike(fieldType(atom.Map, key), item, other) {
+			if !has || identity && !reflect.DeepEqual(item, other) || !a.alike(fieldType(atom.Map, key), item, other) {
 				return false
 			}
 		}
