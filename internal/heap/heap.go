@@ -54,11 +54,11 @@ func Lasting() { lasting.Store(true) }
 
 // Grow lets the heap grow by a percentage between collections, whatever its size. It is for
 // processes whose memory does not matter.
-func Grow(percent int) {
+func Grow(by int) {
 	mu.Lock()
 	defer mu.Unlock()
 	given = true
-	debug.SetGCPercent(percent)
+	debug.SetGCPercent(by)
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 

@@ -154,7 +154,7 @@ func (p *preparation) renews() *apply.Applied {
 	if now = last; ask.Object != ask.OldObject {
 		like := last.Applied
 		if p.handler.resource.Custom {
-			like = nil
+			like = nil // merging keeps a time of creation that is null, as Flux sends it; Again does not always
 		}
 		now = p.ask.Storage.applied(p, ask.Object, like)
 	}
