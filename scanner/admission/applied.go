@@ -102,7 +102,7 @@ func (p *preparation) managers(obj runtime.Object) ([]metav1.ManagedFieldsEntry,
 // isPlain reports whether applying a new object is creating it.
 func (p *preparation) isPlain(o *Object) bool {
 	switch {
-	case p.tracked || p.large || p.handler.resource.Custom:
+	case p.tracked || p.large:
 		return false
 	case p.handler.resource.Kind.GroupKind() == kinds.Definition:
 		text, err := o.JSON()
@@ -110,7 +110,7 @@ func (p *preparation) isPlain(o *Object) bool {
 	}
 	content := p.ask.Storage.content(o)
 	_, hasStatus := content["status"]
-	return !hasStatus && apply.Plain(content) && (p.ask.Applier != apply.Flux || apply.Normal(content))
+	return !hasStatus && p.handler.plain(content) && (p.ask.Applier != apply.Flux || apply.Normal(content))
 }
 
 // createdPlain creates an object instead of applying it, which is faster, if the kind knows all

@@ -109,6 +109,7 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 		convert: func(obj runtime.Object) (runtime.Object, error) {
 			return d.Read(obj, kind.GroupVersion())
 		},
+		plain:      func(content map[string]any) bool { return d.Plain(content, kind.Version) },
 		fields:     sync.OnceValues(func() (*apply.Fields, error) { return d.Fields(kind, builtin.ResetFields(s)) }),
 		interfaces: d.Interfaces(c.mapper()),
 	}, nil

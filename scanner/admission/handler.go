@@ -38,6 +38,8 @@ type handler struct {
 	// convert gives an object of any version of the kind as the server hands it to
 	// admission for a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
+	// plain reports whether applying a new object is creating it.
+	plain func(content map[string]any) bool
 	// fields manages the fields of its objects, for server-side apply.
 	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
@@ -119,6 +121,7 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	return &handler{
 		resource:    r,
 		Strategies:  strategies,
+		plain:       apply.Plain,
 		fields:      sync.OnceValues(func() (*apply.Fields, error) { return builtin.FieldsOf(kind, strategies) }),
 		deprecation: builtin.Deprecation(kind),
 		decode: func(sent *Object) (runtime.Object, []string, error) {
