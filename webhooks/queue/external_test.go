@@ -145,18 +145,19 @@ func TestReplicas(t *testing.T) {
 	if report, err := q.Report(t.Context(), b.ID); string(report) != "{}" {
 		t.Error(err)
 	}
-	for i := range 60 {
+	const jobs = 60
+	for i := range jobs {
 		enqueue(t, p, pull(1, i+100))
 	}
-	var held, most atomic.Int32
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var held, most, ended atomic.Int32
 	var workers sync.WaitGroup
 	for i := range 8 {
 		workers.Go(func() {
 			for {
-				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				c, err := []*queue.Queue{p, q}[i%2].Next(ctx)
 				if err != nil {
-					cancel()
 					return
 				}
 				most.Store(max(most.Load(), held.Add(1)))
@@ -165,7 +166,9 @@ func TestReplicas(t *testing.T) {
 				if err := c.Done(context.Background()); err != nil {
 					t.Error(err)
 				}
-				cancel()
+				if ended.Add(1) == jobs {
+					cancel() // not while a job is claimed, which would be free after its lease only
+				}
 			}
 		})
 	}
