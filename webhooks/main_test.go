@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != jailedCommand && os.Args[1] != judgeCommand {
 		os.Exit(m.Run())
 	}
-	out, err := jail.Enter(os.Stderr)
+	out, err := jail.Enter()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -29,7 +29,7 @@ func newJailedCommand(p cli.Process) *cobra.Command {
 			if p.Part != nil { // the process that started this one is in the jail
 				return child.PartMain(cmd.Context(), p.Stdin, p.Stdout, isolate)
 			}
-			results, err := jail.Enter(p.Stderr)
+			results, err := jail.Enter()
 			if err != nil {
 				return err
 			}

@@ -18,8 +18,10 @@ import (
 const (
 	// resultsFD is the file descriptor that results are written to.
 	resultsFD = 3
-	// inside is in the environment of a program that was executed in a jail.
-	inside = "PROCESS_IN_JAIL=1"
+	// outside is in the environment of a program that Command.Start started, and inside in that of one
+	// that was executed in its jail.
+	outside = "PROCESS_IN_JAIL=0"
+	inside  = "PROCESS_IN_JAIL=1"
 	// entered is the first line of results, written by Enter.
 	entered = "in jail\n"
 	// maxSpec is the largest spec, in bytes.
@@ -38,14 +40,21 @@ type spec struct {
 	Parent     int   // the number of the process that called Command.Start
 }
 
-// Enter goes into the jail that Command.Start prepared, and returns the file to write
-// results to; standard input goes on with Command.Input. The program must not have
-// read anything before. Enter executes the program anew with the same arguments, so
-// it is called, and returns, in the second run. What is missing where Command.BestEffort
-// continues is written to log.
-func Enter(log io.Writer) (*os.File, error) {
-	if os.Getenv(firstWord(inside)) == "" {
-		return nil, build(log)
+// init builds the jail of a program that Command.Start started. It is an init because the packages of
+// Kubernetes, most of which come later, take longer to initialise than many a scan takes, and would be
+// initialised twice.
+func init() {
+	if slices.Contains(os.Environ(), outside) {
+		_, _ = fmt.Fprintln(os.Stderr, build(os.Stderr))
+		os.Exit(1)
+	}
+}
+
+// Enter returns the file to write results to of a program in the jail that Command.Start prepared;
+// standard input goes on with Command.Input.
+func Enter() (*os.File, error) {
+	if !slices.Contains(os.Environ(), inside) {
+		return nil, errors.New("enter the jail: another program has to start this one in a jail")
 	}
 	// Other processes of this user may not read the memory either.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -59,13 +68,9 @@ func Enter(log io.Writer) (*os.File, error) {
 	return results, nil
 }
 
-func firstWord(assignment string) string {
-	name, _, _ := strings.Cut(assignment, "=")
-	return name
-}
-
-// build builds the jail around this process and executes the program in it. All but
-// resource limits belongs to a thread, which execve makes the only one.
+// build builds the jail around this process and executes the program in it, with the same arguments. All
+// but resource limits belongs to a thread, which execve makes the only one. What is missing where
+// Command.BestEffort continues is written to log.
 func build(log io.Writer) error {
 	spec, err := readSpec(os.Stdin)
 	if err != nil {
@@ -98,9 +103,8 @@ func build(log io.Writer) error {
 	return fmt.Errorf("execute the program in its jail: %w", err)
 }
 
-// endWithParent lets the kernel kill this process when its parent ends. Command.Start did
-// so for the first thread; the signal belongs to a thread (PR_SET_PDEATHSIG in prctl(2)),
-// and execve keeps that of the thread that calls it, which may be another one.
+// endWithParent lets the kernel kill this process when its parent ends. Command.Start did so too, but
+// the parent may have ended before it did.
 func endWithParent(parent int) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("end with the parent: %w", err)

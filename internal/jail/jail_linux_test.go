@@ -247,9 +247,7 @@ func TestNobodyStays(t *testing.T) {
 	if got != "done\n" || end.Code != 0 || end.Cause != nil {
 		t.Errorf("got %q; %+v", got, end)
 	}
-	for _, thread := range []string{anyThread, otherThread} {
-		killParent(t, thread)
-	}
+	killParent(t)
 	for running("probe") > 0 || running("spin") > 0 {
 		if time.Since(start) > 10*time.Second {
 			t.Fatalf("%d programs and %d of their children still run", running("probe"), running("spin"))
@@ -258,14 +256,14 @@ func TestNobodyStays(t *testing.T) {
 	}
 }
 
-// killParent kills the parent of a program that entered its jail from a thread.
-func killParent(t *testing.T, thread string) {
+// killParent kills the parent of a program in a jail.
+func killParent(t *testing.T) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "parent", thread)
+	cmd := exec.Command(program, "parent")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

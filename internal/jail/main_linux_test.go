@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
-	"slices"
 	"testing"
 )
 
@@ -27,19 +25,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The threads that a program may enter its jail from.
-const (
-	anyThread   = "any thread"
-	otherThread = "another thread"
-)
-
 // parent starts a program that does not end, and does not end itself.
 func parent() {
 	program, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	c := Command{Program: program, Args: []string{"probe", "ignore the end", os.Args[2]}, Input: []byte("\n")}
+	c := Command{Program: program, Args: []string{"probe", "ignore the end"}, Input: []byte("\n")}
 	child, err := c.Start(context.Background())
 	if err != nil {
 		panic(err)
@@ -48,25 +40,9 @@ func parent() {
 	child.Wait()
 }
 
-// enter goes into the jail, from a thread that is not the first one where the arguments ask
-// for it, as the scheduler may choose at any time.
-func enter() (results *os.File, err error) {
-	if !slices.Contains(os.Args, otherThread) {
-		return Enter(os.Stderr)
-	}
-	runtime.LockOSThread() // tests are started by the first thread
-	entered := make(chan struct{})
-	go func() {
-		defer close(entered)
-		results, err = Enter(os.Stderr)
-	}()
-	<-entered
-	return results, err
-}
-
-// probe goes into its jail, makes one attempt, and says what came of it.
+// probe is a program in its jail: it makes one attempt, and says what came of it.
 func probe(name string) int {
-	results, err := enter()
+	results, err := Enter()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -104,7 +105,7 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(command.Program, command.Args...)
-	cmd.Env = append([]string{}, command.Env...) // not nil, which would be ours
+	cmd.Env = append(slices.Clone(command.Env), outside)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.childInput, s.childOutput, s.childOutput
 	cmd.ExtraFiles = []*os.File{s.childResultsTo}
 	cmd.Dir = "/"
@@ -144,7 +145,7 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 	close(c.done)
 }
 
-// send writes the spec for Enter, and then the input.
+// send writes the spec of the jail, and then the input.
 func (c *Command) send(to io.WriteCloser) {
 	defer to.Close()
 	spec := spec{

@@ -5,7 +5,6 @@ package jail
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 )
@@ -23,4 +22,4 @@ func (c *Command) Start(context.Context) (*Child, error) { return nil, Check() }
 func AdoptOrphans() error { return Check() }
 
 // Enter is for Linux only.
-func Enter(io.Writer) (*os.File, error) { return nil, Check() }
+func Enter() (*os.File, error) { return nil, Check() }

@@ -16,7 +16,7 @@ import (
 
 // forge is a child that a repository has taken over.
 func forge(name string) error {
-	results, err := jail.Enter(os.Stderr)
+	results, err := jail.Enter()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	out := os.Stdout
 	if !slices.Contains(os.Args, "plain") {
 		var err error
-		if out, err = jail.Enter(os.Stderr); err != nil {
+		if out, err = jail.Enter(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

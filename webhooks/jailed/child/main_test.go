@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func childMain() error {
-	results, err := jail.Enter(os.Stderr)
+	results, err := jail.Enter()
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func NewJudgeCommand(p cli.Process) *cobra.Command {
 			if plain {
 				return trial.Serve(cmd.Context(), p.Stdin, p.Stdout)
 			}
-			results, err := jail.Enter(p.Stderr)
+			results, err := jail.Enter()
 			if err != nil {
 				return err
 			}
