@@ -44,6 +44,8 @@ spec:
               list: {type: array, items: {type: string}}
               set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
               keyed: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer}}}}
+              twice: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, size], items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer, default: 1}}}}
+              numbers: {type: array, x-kubernetes-list-type: set, items: {type: number}}
               items: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer}}}}
               map: {type: object, additionalProperties: {type: string}}
               atomic: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: integer}}
@@ -103,7 +105,7 @@ func (g shaper) object() map[string]any {
 	content := map[string]any{"apiVersion": "example.com/v1", "kind": "Shape", "metadata": metadata}
 	spec := map[string]any{}
 	for range g.IntN(4) {
-		field := pick(g, "text", "number", "integer", "switch", "either", "default", "nullable", "list", "set", "keyed", "items", "map", "atomic", "any", "free", "open", "embedded")
+		field := pick(g, "text", "number", "integer", "switch", "either", "default", "nullable", "list", "set", "keyed", "twice", "numbers", "items", "map", "atomic", "any", "free", "open", "embedded")
 		spec[field] = g.fitting(field)
 		if g.IntN(6) == 0 {
 			spec[field] = g.value(3)
@@ -118,7 +120,9 @@ func (g shaper) object() map[string]any {
 
 // fitting returns a value that a field often has.
 func (g shaper) fitting(field string) any {
-	item := func() any { return map[string]any{"name": pick(g, "a", "b"), "size": int64(g.IntN(3))} }
+	item := func() any {
+		return pick(g, map[string]any{"name": pick(g, "a", "b"), "size": int64(g.IntN(3))}, map[string]any{pick(g, "name", "size"): pick[any](g, "a", "", int64(0))})
+	}
 	switch field {
 	case "number":
 		return pick[any](g, int64(1), 1.5, 2.0)
@@ -130,7 +134,9 @@ func (g shaper) fitting(field string) any {
 		return pick[any](g, int64(80), "80%", 1.0)
 	case "list", "set":
 		return []any{pick(g, "a", "b"), pick(g, "a", "c")}
-	case "keyed", "items":
+	case "numbers":
+		return []any{pick[any](g, int64(1), 1.0, 2.5), pick[any](g, int64(1), int64(2), 1.5)}
+	case "keyed", "twice", "items":
 		return []any{item(), item()}
 	case "map":
 		return map[string]any{"a": "b"}

@@ -1,13 +1,15 @@
 package custom
 
 import (
+	"fmt"
+
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
 // Plain reports whether applying a new object on the server certainly comes to the same as creating it,
-// like apply.Plain: its values have the types of the schema, and no list by key and no set has an item.
+// like apply.Plain: its values have the types of the schema, and sets and lists by key have no two items that are one.
 func (d *Definition) Plain(content map[string]any, version string) bool {
 	s := d.schemas[version]
 	if s == nil || d.CRD.Spec.PreserveUnknownFields || !plainMetadata(content["metadata"]) {
@@ -86,13 +88,42 @@ func plain(value any, s *structuralschema.Structural) bool {
 
 // plainList is Plain for a list.
 func plainList(list []any, s *structuralschema.Structural) bool {
-	if s.Type != "array" || s.Items == nil || len(list) > 0 && s.XListType != nil && *s.XListType != "atomic" {
+	if s.Type != "array" || s.Items == nil {
 		return false
 	}
 	for _, item := range list {
 		if !plain(item, s.Items) {
 			return false
 		}
+	}
+	return s.XListType == nil || *s.XListType == "atomic" || distinct(list, s.XListMapKeys)
+}
+
+// distinct reports whether the items of a set, or of a list by key, certainly differ. A server may set a
+// key that an item does not have.
+func distinct(list []any, keys []string) bool {
+	seen := map[string]bool{}
+	for _, item := range list {
+		id := []any{item}
+		if len(keys) > 0 {
+			id = nil
+			of, _ := item.(map[string]any)
+			for _, key := range keys {
+				id = append(id, of[key])
+			}
+		}
+		for _, part := range id {
+			switch part.(type) {
+			case string, bool, int64, float64:
+			default:
+				return false
+			}
+		}
+		text := fmt.Sprintf("%#v", id)
+		if seen[text] {
+			return false
+		}
+		seen[text] = true
 	}
 	return true
 }
