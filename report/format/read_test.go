@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -128,11 +129,16 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestOpenIsBounded(t *testing.T) {
+	testall.Long(t)
 	e := &endless{}
 	_, err := report.Open(e)
 	if err == nil || !strings.Contains(err.Error(), "it has more than 256 MiB") || e.read > 2*report.MaxSaved {
 		t.Errorf("read %d bytes: %v", e.read, err)
 	}
+}
+
+// TestOpenHostile: a report that nests too deep or names lines beyond any file is an error.
+func TestOpenHostile(t *testing.T) {
 	deep := `{"apiVersion": "preadmit.dev/v1alpha1", "kind": "ScanReport", "findings": ` + strings.Repeat("[", 1<<20)
 	if _, err := report.Open(strings.NewReader(deep)); err == nil {
 		t.Error("a document as deep as that was read")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	"github.com/preadmit/preadmit/scanner/release"
 )
@@ -66,7 +67,7 @@ func TestAsMinorVersion(t *testing.T) {
 	}
 	known := knownDifferences(t, minor)
 	requests, met := 0, map[string]bool{}
-	for _, dir := range suitesFor(t) {
+	for _, dir := range testall.Sample(suitesFor(t), 40) {
 		s, err := withRecord(dir, filepath.Join("testdata", "records", minor, filepath.Base(dir), ExpectedFile))
 		if err != nil {
 			t.Fatal(err)
@@ -97,12 +98,12 @@ func TestAsMinorVersion(t *testing.T) {
 		}
 	}
 	for name := range known {
-		if !met[name] {
+		if !met[name] && testall.Enabled() {
 			t.Errorf("%s is no difference any more: take it out of the list", name)
 		}
 	}
 	t.Logf("Kubernetes %s: %d requests, %d known differences", minor, requests, len(known))
-	if requests < 300 {
+	if requests < 300 && testall.Enabled() {
 		t.Errorf("%d requests are not many", requests)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
@@ -71,7 +72,7 @@ func TestQuickFunctions(t *testing.T) {
 	copied := sprig.TxtFuncMap()["deepCopy"].(func(any) any)
 	fromYAML := engine.FromYAML()
 	written, copies, wide := 0, 0, 0
-	for seed := range uint64(20_000) {
+	for seed := range uint64(testall.Count(4000, 20_000)) {
 		v := randomValues{rand.New(rand.NewPCG(seed, 1))}.value(4)
 		if text, ok := engine.PlainYAML(v); ok {
 			written++

@@ -16,9 +16,15 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// TestHostile scans every attack: it ends in time, says what it is, still finds what else
-// is wrong, and reaches nothing.
-func TestHostile(t *testing.T) { scanHostile(t, hostile.Cases()) }
+// TestHostile scans every attack, or one of each kind: it ends in time, says what it is, still finds
+// what else is wrong, and reaches nothing.
+func TestHostile(t *testing.T) {
+	cases := hostile.OfEachKind()
+	if testall.Enabled() {
+		cases = hostile.Cases()
+	}
+	scanHostile(t, cases)
+}
 
 // TestHostileAlone scans those that cannot be judged where nothing else is wrong: none passes.
 func TestHostileAlone(t *testing.T) {
