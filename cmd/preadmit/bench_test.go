@@ -43,7 +43,7 @@ func BenchmarkScan1000x20(b *testing.B) {
 }
 
 // BenchmarkScan1000x20InProcess is the same work without the process, to be
-// profiled with -cpuprofile and -memprofile.
+// profiled with -cpuprofile, and with -memprofile and -memprofilerate.
 func BenchmarkScan1000x20InProcess(b *testing.B) {
 	dir := writeScan1000x20(b)
 	for b.Loop() {

@@ -8,6 +8,11 @@
 // heap is as large as small runs never have it, and later as it grows by a percentage of what is
 // live. Lasting is for processes that stay: their heap is as small as it can be.
 //
+// # Profiles
+//
+// Go samples what is allocated for profiles of memory, which nothing here writes: a tenth of the
+// page faults of a start. Tests have samples with -memprofilerate.
+//
 // # Huge pages
 //
 // The first use of each page of memory is a fault that the kernel answers. On a virtual machine,

@@ -39,6 +39,7 @@ var (
 
 // An init is the only way to come before the packages of others.
 func init() {
+	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		reserve(huge)
 		return // the user decides

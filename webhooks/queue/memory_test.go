@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	heapFile = flag.String("heap", "", "write heap profiles of BenchmarkMemory to files that begin like this")
+	heapFile = flag.String("heap", "", "write heap profiles of BenchmarkMemory to files that begin like this, with -memprofilerate")
 	rest     = flag.Duration("rest", 15*time.Second, "time that BenchmarkMemory waits for what passes to have passed")
 )
 
