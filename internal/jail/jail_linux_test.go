@@ -240,6 +240,13 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// TestEnterOutside: a program that nobody started in a jail is told so.
+func TestEnterOutside(t *testing.T) {
+	if results, err := Enter(); err == nil || !strings.Contains(err.Error(), "another program has to start this one") {
+		t.Errorf("%v, %v", results, err)
+	}
+}
+
 // TestNobodyStays: what a program started ends with it, and a program with its parent.
 func TestNobodyStays(t *testing.T) {
 	start := time.Now()

@@ -149,7 +149,7 @@ func TestReplicas(t *testing.T) {
 	for i := range jobs {
 		enqueue(t, p, pull(1, i+100))
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var held, most, ended atomic.Int32
 	var workers sync.WaitGroup

@@ -73,16 +73,19 @@ func Reread(obj runtime.Object) runtime.Object {
 		return obj
 	}
 	metadata, _ := u.Object["metadata"].(map[string]any)
-	maps.DeleteFunc(metadata, func(_ string, value any) bool {
-		switch v := value.(type) {
-		case map[string]any:
-			return len(v) == 0
-		case []any:
-			return len(v) == 0
-		}
-		return false
-	})
+	maps.DeleteFunc(metadata, func(_ string, value any) bool { return isEmpty(value) })
 	return u
+}
+
+// isEmpty reports whether a value is a list or a map that has nothing in it.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
 }
 
 // ConversionError says that a custom resource would have to be converted by a

@@ -31,15 +31,8 @@ func (d *Definition) Plain(content map[string]any, version string) bool {
 func plainMetadata(value any) bool {
 	metadata, _ := value.(map[string]any)
 	for _, value := range metadata {
-		switch v := value.(type) {
-		case map[string]any:
-			if len(v) == 0 {
-				return false
-			}
-		case []any:
-			if len(v) == 0 {
-				return false
-			}
+		if isEmpty(value) {
+			return false
 		}
 	}
 	return apply.Plain(map[string]any{"metadata": value})
