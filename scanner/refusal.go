@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -192,7 +193,7 @@ func malformed(p target.Pair, refusal policy.Refusal) lines.Finding {
 	f.Cause, f.Reason, f.Fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
 	o := p.Object()
 	if kinds.IsBinding(o.GroupVersionKind().GroupKind()) {
-		f.Policy, f.Binding = policy.BoundPolicy(o), o.Name()
+		f.Policy, f.Binding = written.BoundPolicy(o), o.Name()
 	} else {
 		f.Policy = o.Name()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -50,8 +50,8 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 func looksInto(namespace string, pairs []target.Pair, visible []target.Visible) bool {
 	return slices.ContainsFunc(pairs, func(p target.Pair) bool { return p.Key.Namespace == namespace }) &&
 		slices.ContainsFunc(visible, func(v target.Visible) bool {
-			by := policy.ByPolicy(v.Bindings)
-			return slices.ContainsFunc(v.Policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, by[p.Name()]) })
+			by := written.ByPolicy(v.Bindings)
+			return slices.ContainsFunc(v.Policies, func(p *admission.Object) bool { return written.SeesNamespaces(p, by[p.Name()]) })
 		})
 }
 
@@ -68,9 +68,9 @@ func labelsDiffer(defs []target.Definition) bool {
 // takesParam reports whether a binding may take the object of key for its policy.
 func takesParam(v target.Visible, key admission.Key) bool {
 	return slices.ContainsFunc(v.Bindings, func(b *admission.Object) bool {
-		return policy.MayTake(b, key) && slices.ContainsFunc(v.Policies, func(p *admission.Object) bool {
-			kind, ok := policy.ParamKind(p)
-			return ok && p.Name() == policy.BoundPolicy(b) && kind.Group == key.Group && kind.Kind == key.Kind
+		return written.MayTake(b, key) && slices.ContainsFunc(v.Policies, func(p *admission.Object) bool {
+			kind, ok := written.ParamKind(p)
+			return ok && p.Name() == written.BoundPolicy(b) && kind.Group == key.Group && kind.Kind == key.Kind
 		})
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/lines"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -20,7 +20,7 @@ func Bindings(targets []*target.Target) []lines.Finding {
 			warnings = append(warnings, lines.Finding{
 				Finding: report.Finding{
 					Root:    change.OriginOf(o).Root.String(),
-					Message: "it binds the policy " + policy.BoundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
+					Message: "it binds the policy " + written.BoundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
 				Subject: o, Key: t.Head.Cluster.Key(o), Fields: []string{"spec.policyName"},
 			})

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -105,7 +105,7 @@ func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing 
 
 func matchesAny(rule v1.RuleWithOperations, asked map[Asked]bool) bool {
 	for a := range asked {
-		if policy.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, a.Group, a.Resource, a.Operation) {
+		if written.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, a.Group, a.Resource, a.Operation) {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // judgeAnew returns the policies that judge objects anew which the change does not touch:
@@ -43,7 +43,7 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 	}
 	for _, b := range g.bindings {
 		if bindings[b.Name()] {
-			names[policy.BoundPolicy(b)] = true
+			names[written.BoundPolicy(b)] = true
 		}
 	}
 	for _, p := range g.policies {
@@ -59,7 +59,7 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param string) {
 	for _, p := range g.taken[kind] {
 		names[p.Name()] = names[p.Name()] || param == "" || slices.ContainsFunc(g.bound[p.Name()], func(b *admission.Object) bool {
-			name, ok := policy.ParamName(b)
+			name, ok := written.ParamName(b)
 			return ok && (name == "" || name == param || len(b.Unknown) > 0)
 		})
 	}
@@ -68,7 +68,7 @@ func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param s
 // matchesAnyGroup reports whether a policy may match resources of any group, of which nobody
 // knows the kinds, or whether that is not known.
 func matchesAnyGroup(p *admission.Object) bool {
-	return len(p.Unknown) > 0 || slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+	return len(p.Unknown) > 0 || slices.ContainsFunc(written.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
 		return slices.Contains(rule.APIGroups, "*")
 	})
 }
@@ -108,7 +108,7 @@ func rulesOf(policies []*admission.Object) []v1.NamedRuleWithOperations {
 	var rules []v1.NamedRuleWithOperations
 	seen := map[string]bool{}
 	for _, p := range policies {
-		for _, rule := range policy.ResourceRules(p) {
+		for _, rule := range written.ResourceRules(p) {
 			if id := fmt.Sprintf("%q %q", rule.APIGroups, rule.Resources); !seen[id] {
 				seen[id] = true
 				rules = append(rules, rule)
@@ -149,7 +149,7 @@ func mayMatch(rules []v1.NamedRuleWithOperations, generated []schema.GroupResour
 	resources := append(slices.Clone(generated), r)
 	return slices.ContainsFunc(rules, func(rule v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-			return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			return written.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
 		})
 	})
 }

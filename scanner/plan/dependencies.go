@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // dependencies are what an API server looks at to judge the change: objects of some
@@ -118,15 +118,15 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy, kinds.Mutation:
 			g.policies = append(g.policies, o)
-			if kind, ok := policy.ParamKind(o); ok {
+			if kind, ok := written.ParamKind(o); ok {
 				g.taken[kind.GroupKind()] = append(g.taken[kind.GroupKind()], o)
 			}
-			if policy.Mentions(o, "authorizer") {
+			if written.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
 			}
 		case kinds.Binding, kinds.MutationBinding:
 			g.bindings = append(g.bindings, o)
-			g.bound[policy.BoundPolicy(o)] = append(g.bound[policy.BoundPolicy(o)], o)
+			g.bound[written.BoundPolicy(o)] = append(g.bound[written.BoundPolicy(o)], o)
 		case kinds.Definition:
 			g.definitions = append(g.definitions, o)
 		}
@@ -250,7 +250,7 @@ func (g *governing) orAny(namespace string) string {
 func (g *governing) params(d *dependencies, subjects []*admission.Object) {
 	subjects = ofEachKind(subjects)
 	for _, p := range g.policies {
-		kind, ok := policy.ParamKind(p)
+		kind, ok := written.ParamKind(p)
 		if !ok {
 			continue
 		}
@@ -259,7 +259,7 @@ func (g *governing) params(d *dependencies, subjects []*admission.Object) {
 			continue
 		}
 		for _, b := range g.bound[p.Name()] {
-			if name, ok := policy.ParamName(b); ok {
+			if name, ok := written.ParamName(b); ok {
 				d.named(kind.Kind, name)
 			}
 		}

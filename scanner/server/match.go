@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // MayMatch reports whether one of the named policies could match a request about an
@@ -21,7 +22,7 @@ func (s *Server) MayMatch(names map[string]bool, o *admission.Object, op apiserv
 		resource = r.Resource
 	}
 	return s.anyRule(names, func(rule v1.NamedRuleWithOperations) bool {
-		return policy.RuleMayMatch(rule, kind.Group, resource, op)
+		return written.RuleMayMatch(rule, kind.Group, resource, op)
 	})
 }
 
@@ -30,7 +31,7 @@ func (s *Server) MayMatch(names map[string]bool, o *admission.Object, op apiserv
 func (s *Server) MayMatchCreated(resources []schema.GroupResource, names map[string]bool) bool {
 	return len(resources) > 0 && s.anyRule(names, func(rule v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-			return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			return written.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
 		})
 	})
 }
@@ -43,7 +44,7 @@ func (s *Server) MayMutate(names map[string]bool, o *admission.Object, op apiser
 		resource = r.Resource
 	}
 	return s.anyMutation(names, func(rule v1.NamedRuleWithOperations) bool {
-		return policy.RuleMayMatch(rule, kind.Group, resource, op)
+		return written.RuleMayMatch(rule, kind.Group, resource, op)
 	})
 }
 
@@ -51,7 +52,7 @@ func (s *Server) MayMutate(names map[string]bool, o *admission.Object, op apiser
 func (s *Server) MayMutateCreated(resources []schema.GroupResource, names map[string]bool) bool {
 	return len(resources) > 0 && s.anyMutation(names, func(rule v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-			return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			return written.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
 		})
 	})
 }

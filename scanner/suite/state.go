@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // place is where an object is written: a file, and the first line of its document.
@@ -103,7 +103,7 @@ type Unread struct {
 // their kind.
 func (s *Suite) Unread() []Unread {
 	params := map[schema.GroupKind]bool{}
-	policy.ParamKinds(params, s.Policies)
+	written.ParamKinds(params, s.Policies)
 	var all []Unread
 	for _, o := range s.Policies {
 		kind := o.GroupVersionKind()

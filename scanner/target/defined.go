@@ -5,7 +5,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // Definers are the CustomResourceDefinitions by the kind that they define and their names.
@@ -42,6 +42,6 @@ func (s *State) IsIdle(key admission.Key) bool {
 		return false
 	}
 	bound := kinds.BoundBy(kind)
-	policy := admission.Key{Group: bound.Group, Kind: bound.Kind, Name: policy.BoundPolicy(defs[0].Object)}
+	policy := admission.Key{Group: bound.Group, Kind: bound.Kind, Name: written.BoundPolicy(defs[0].Object)}
 	return len(s.Governing[policy]) == 0
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
 // changedKeys are the governing objects that differ anywhere between two states: a
@@ -98,7 +98,7 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 			names = r.mutations
 		}
 		for _, v := range versions {
-			names[policy.BoundPolicy(v.Object)] = true
+			names[written.BoundPolicy(v.Object)] = true
 		}
 	case kind == kinds.Definition:
 		for _, v := range versions {
@@ -114,12 +114,12 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 // spread adds the names of the policies that changed objects of other kinds reach, and of those
 // that look at namespaces.
 func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
-	by := policy.ByPolicy(v.Bindings)
+	by := written.ByPolicy(v.Bindings)
 	for _, p := range v.Policies {
 		if r.reaches(p, by[p.Name()]) {
 			reached[p.Name()] = true
 		}
-		if policy.SeesNamespaces(p, by[p.Name()]) {
+		if written.SeesNamespaces(p, by[p.Name()]) {
 			inNamespaces[p.Name()] = true
 		}
 	}
@@ -127,16 +127,16 @@ func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
 
 // reaches reports whether a policy, which the bindings bind, may say something else than before.
 func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
-	if r.rbac && policy.Mentions(p, "authorizer") {
+	if r.rbac && written.Mentions(p, "authorizer") {
 		return true
 	}
-	kind, ok := policy.ParamKind(p)
+	kind, ok := written.ParamKind(p)
 	if !ok {
 		return false
 	}
 	return r.kinds[kind.GroupKind()] || slices.ContainsFunc(r.params, func(key admission.Key) bool {
 		return key.Group == kind.Group && key.Kind == kind.Kind && slices.ContainsFunc(bindings, func(b *admission.Object) bool {
-			return policy.MayTake(b, key)
+			return written.MayTake(b, key)
 		})
 	})
 }

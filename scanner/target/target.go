@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/written"
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
@@ -229,9 +229,9 @@ func govern(states ...*State) {
 	params := map[schema.GroupKind]bool{}
 	for _, s := range states {
 		for _, r := range s.Roots {
-			policy.ParamKinds(params, r.Objects)
+			written.ParamKinds(params, r.Objects)
 		}
-		policy.ParamKinds(params, s.given)
+		written.ParamKinds(params, s.given)
 	}
 	known := contents{}
 	for _, s := range states {

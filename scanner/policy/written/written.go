@@ -1,4 +1,6 @@
-package policy
+// Package written says what of policies and bindings is to be seen in their objects, before a server accepts them:
+// the kinds of params, what a binding binds, what a policy may match.
+package written
 
 import (
 	"encoding/json"
