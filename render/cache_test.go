@@ -1,12 +1,15 @@
 package render_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -291,4 +294,58 @@ func TestCacheIsShared(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestCacheHasDecodedFiles holds that a large manifest file is decoded once, and one that is small or does not decode
+// is not kept.
+func TestCacheHasDecodedFiles(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	text := func(name, filling string) *fstest.MapFile {
+		one := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: " + filling + "}\n"
+		return &fstest.MapFile{Data: []byte(one + "---\n" + one)}
+	}
+	large := strings.Repeat("x", 10_000)
+	tree := fstest.MapFS{"large.yaml": text("large", large), "small.yaml": text("small", "x"), "broken.yaml": text("broken", large+"}")}
+	plain := func(files ...string) *render.Result {
+		t.Helper()
+		cache := c.open(1 << 30)
+		root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: "."}, Files: files}
+		result := sources.NewRenderer(tree, render.Options{Cache: cache}).Render(t.Context(), root)
+		if err := cache.Failure(); err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	names := func() (names []string) {
+		t.Helper()
+		for _, o := range plain("large.yaml", "small.yaml").Objects {
+			_, name := o.KindAndName()
+			names = append(names, name)
+		}
+		return names
+	}
+	first := names()
+	if plain("broken.yaml").Problem == nil {
+		t.Error("the broken file has no problem")
+	}
+	entries := c.entries()
+	if len(first) != 4 || len(entries) != 1 {
+		t.Fatalf("objects %v, entries %v", first, entries)
+	}
+	data, err := os.ReadFile(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := bytes.ReplaceAll(data[sha256.Size:], []byte(`"large"`), []byte(`"other"`))
+	sum := sha256.Sum256(content)
+	if err := os.WriteFile(entries[0], append(sum[:], content...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"other", "other", "small", "small"}, names()); diff != "" {
+		t.Errorf("with another entry (-want +got):\n%s", diff)
+	}
+	tree["large.yaml"] = text("large", large+"x")
+	if diff := cmp.Diff(first, names()); diff != "" {
+		t.Errorf("of another file (-want +got):\n%s", diff)
+	}
 }

@@ -33,7 +33,11 @@ type Renderer struct {
 
 // NewRenderer makes a renderer for a tree with sources. The tree must not change.
 func NewRenderer(fsys fs.FS, opts Options, sources ...Constructor) *Renderer {
-	return rendererOf(tree.New(fsys, opts.Limits), opts, sources)
+	t := tree.New(fsys, opts.Limits)
+	if opts.Cache != nil {
+		t.TakeDecoded(decodedFiles{opts.Cache})
+	}
+	return rendererOf(t, opts, sources)
 }
 
 func rendererOf(t *tree.Tree, opts Options, news []Constructor) *Renderer {
@@ -179,3 +183,13 @@ func Each(ctx context.Context, roots []Root, render func(context.Context, Root) 
 	}
 	return results, nil
 }
+
+// What results say of files is in the words of package tree.
+type (
+	// Position is a place in a file of a tree.
+	Position = tree.Position
+	// Limits bound what rendering a tree may cost.
+	Limits = tree.Limits
+	// Trace is what a render read.
+	Trace = tree.Trace
+)

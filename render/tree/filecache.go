@@ -14,7 +14,20 @@ type fileCache struct {
 	manifests, parsed sync.Map
 	// documents counts those of files by identity.
 	documents sync.Map
+	// kept has what files decoded to before; nil when nothing has.
+	kept DecodedFiles
 }
+
+// DecodedFiles has what manifest files decode to, by their content. It is safe for concurrent use.
+type DecodedFiles interface {
+	// Load returns the documents of a file; nil when there are none.
+	Load(content []byte) []Decoded
+	// Keep keeps the documents of a file, which all decode.
+	Keep(content []byte, documents []Decoded)
+}
+
+// TakeDecoded has files decoded by way of what was kept, in this tree and those beside it. It comes before all else.
+func (t *Tree) TakeDecoded(files DecodedFiles) { t.cache.kept = files }
 
 // Parsed returns what keepParsed kept of a file.
 func (t *Tree) Parsed(path, identity string) (value any, ok bool) {

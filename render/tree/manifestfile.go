@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	sigsyaml "sigs.k8s.io/yaml"
@@ -39,9 +40,24 @@ func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
 	key := fileKey{real, id}
 	once, ok := t.cache.manifests.Load(key)
 	if !ok {
-		once, _ = t.cache.manifests.LoadOrStore(key, sync.OnceValue(func() *ManifestFile { return newManifestFile(real, data) }))
+		once, _ = t.cache.manifests.LoadOrStore(key, sync.OnceValue(func() *ManifestFile { return t.cache.decode(real, data) }))
 	}
 	return once.(func() *ManifestFile)()
+}
+
+// decode decodes a file by way of what was kept.
+func (c *fileCache) decode(name string, data []byte) *ManifestFile {
+	if c.kept == nil {
+		return newManifestFile(name, data)
+	}
+	if documents := c.kept.Load(data); documents != nil {
+		return &ManifestFile{Documents: documents}
+	}
+	f := newManifestFile(name, data)
+	if f.Bad == nil && !slices.ContainsFunc(f.Documents, func(d Decoded) bool { return d.Bad != nil }) {
+		c.kept.Keep(data, f.Documents)
+	}
+	return f
 }
 
 func newManifestFile(name string, data []byte) *ManifestFile {
