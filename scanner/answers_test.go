@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,10 +13,11 @@ import (
 
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// TestAnswers holds that a report is the same whether lines are found or another process found them,
-// and that they are found once. Without lines to find there are as many steps of work as before.
+// TestAnswers holds that a report is the same whether lines are found, and policies evaluated, or another process did
+// so, and that lines are found once. Without lines to find there are as many steps of work as before.
 func TestAnswers(t *testing.T) {
 	spared := 0
 	for _, dir := range []string{"chains", "lines", "scenarios"} {
@@ -44,11 +46,11 @@ func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 	t.Helper()
 	_, in := archiveInput(t, file, archive)
 	want := reportJSON(t, mustScan(t, in))
-	shared := filepath.Join(t.TempDir(), "answers")
+	shared, evaluated := filepath.Join(t.TempDir(), "answers"), filepath.Join(t.TempDir(), "settled")
 	var steps [2]int
 	for i := range steps {
 		_, in := archiveInput(t, file, archive)
-		in.Answers = origin.OpenAnswers(shared)
+		in.Answers, in.Settled = origin.OpenAnswers(shared), settled.Open(evaluated)
 		var mu sync.Mutex
 		in.Rendering = func(string, string) func() {
 			mu.Lock()
@@ -59,7 +61,7 @@ func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 		if diff := cmp.Diff(want, reportJSON(t, mustScan(t, in))); diff != "" {
 			t.Errorf("scan %d with shared answers (-without +with):\n%s", i, diff)
 		}
-		if err := in.Answers.Save(); err != nil {
+		if err := errors.Join(in.Answers.Save(), in.Settled.Save()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
 // Input is what a scan works on. Scan reads nothing else: no network, no clock
@@ -32,9 +33,10 @@ type Input struct {
 	// Part makes a scan judge only the targets of the release of Kubernetes that the process
 	// imitates. Without it targets of another release are an *InputError.
 	Part bool
-	// Answers, when set, are where objects are written, for scans of other releases of the same trees, one after the
-	// other.
+	// Answers, when set, are where objects are written, and Settled which policies have nothing to say of them, for
+	// scans of other releases of the same trees, one after the other.
 	Answers *origin.Answers
+	Settled *settled.Evaluations
 	// Capture says what of requests is in the report.
 	Capture Capture
 	// Workers bounds parallelism; 0 means GOMAXPROCS.

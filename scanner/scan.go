@@ -105,8 +105,10 @@ func newScan(in Input) *scan {
 	if in.Base != nil {
 		report.Change.Base = &in.Base.Revision
 	}
+	compiler := policy.NewCompiler()
+	compiler.Settled = in.Settled
 	return &scan{
-		in: in, report: report, compiler: policy.NewCompiler(),
+		in: in, report: report, compiler: compiler,
 		work: parallel.Workers{Count: in.Workers, Progress: in.Progress},
 	}
 }

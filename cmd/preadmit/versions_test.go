@@ -36,6 +36,7 @@ func versioned(t *testing.T) (scan func(program string, versions ...string) *rep
 		"  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'web:1'}]}\n"
 	write("tree/plain/web.yaml", web)
 	write("tree/built/web.yaml", web)
+	write("tree/plain/small.yaml", strings.NewReplacer("name: web, namespace", "name: small, namespace", "replicas: 9", "replicas: 1").Replace(web))
 	write("tree/built/kustomization.yaml", "resources: [web.yaml]\nnamePrefix: a-\n")
 	write("tree/policies/p.yaml", "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\nspec:\n"+
 		"  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}\n"+
@@ -64,7 +65,7 @@ func versioned(t *testing.T) (scan func(program string, versions ...string) *rep
 // theProgram makes the test binary preadmit itself: processes share what they find only with the same file.
 const theProgram = "PREADMIT_TEST_PROGRAM"
 
-// between returns a program that has a shell command run with the file that processes of several versions share, and
+// between returns a program that has a shell command run with the directory that processes of several versions share, and
 // then is preadmit.
 func between(t *testing.T, command string) string {
 	t.Helper()
@@ -73,7 +74,7 @@ func between(t *testing.T, command string) string {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "preadmit")
-	text := "#!/bin/sh\nif [ \"$1\" = part ]; then\n  answers=$(printf %s \"$2\" | sed -n 's/.*\"answers\":\"\\([^\"]*\\)\".*/\\1/p')\n  " + command + "\nfi\n" + theProgram + "=1 exec '" + program + "' \"$@\"\n"
+	text := "#!/bin/sh\nif [ \"$1\" = part ]; then\n  shared=$(printf %s \"$2\" | sed -n 's/.*\"shared\":\"\\([^\"]*\\)\".*/\\1/p')\n  " + command + "\nfi\n" + theProgram + "=1 exec '" + program + "' \"$@\"\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +94,23 @@ func places(r *report.Report) (all []string) {
 // where that is changed between them, they say what it was changed to.
 func TestVersionsShareAnswers(t *testing.T) {
 	scan := versioned(t)
-	got := places(scan(between(t, `[ -s "$answers" ] && LC_ALL=C sed -i 's/web\.yaml/wxb.yaml/g' "$answers"`), "1.35", "1.36"))
+	got := places(scan(between(t, `[ -s "$shared/answers" ] && LC_ALL=C sed -i 's/web\.yaml/wxb.yaml/g' "$shared/answers"`), "1.35", "1.36"))
 	want := []string{"built/web.yaml:5 v1.36.3", "built/wxb.yaml:5 v1.35.0", "plain/web.yaml:5 v1.36.3", "plain/wxb.yaml:5 v1.35.0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
+	}
+}
+
+// TestVersionsShareEvaluations holds that they take which policies have nothing to say from it: where the number of
+// validations is changed, they count so many.
+func TestVersionsShareEvaluations(t *testing.T) {
+	scan := versioned(t)
+	count := func(command string) int { return scan(between(t, command), "1.35", "1.36").Summary.Evaluations }
+	if got := count(":"); got != 6 {
+		t.Errorf("%d evaluations of three objects as two versions, want 6", got)
+	}
+	if got := count(`[ -s "$shared/settled" ] && printf '\007' | dd of="$shared/settled" bs=1 seek=32 conv=notrunc 2> /dev/null`); got != 5+7 {
+		t.Errorf("%d evaluations where one counts as 7, want 12", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"sync"
@@ -56,31 +57,57 @@ type Version struct {
 	// known, and an unknown.Open in place of maps of which not all keys are, such as the
 	// object itself. They are nil when everything is known.
 	KnownObject, KnownOldObject any
+
+	whole bool // it has these
 }
 
 // Version converts the request's objects, once for each version.
 func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if v, ok := r.versions[kind]; ok {
-		return v, nil
+	v, err := r.converted(kind)
+	if err != nil || v.whole {
+		return v, err
 	}
-	attributes, err := admission.NewVersionedAttributes(r.Attributes, kind, r.Interfaces)
-	if err != nil {
-		return nil, err
-	}
-	v := &Version{VersionedAttributes: attributes}
-	if v.Object, err = r.contentOf(r.GetObject(), kind, attributes.VersionedObject); err != nil {
+	if v.Object, err = r.contentOf(r.GetObject(), kind, v.VersionedObject); err != nil {
 		return nil, fmt.Errorf("failed to prepare object variable for evaluation: %w", err)
 	}
-	if v.OldObject, err = r.contentOf(r.GetOldObject(), kind, attributes.VersionedOldObject); err != nil {
+	if v.OldObject, err = r.contentOf(r.GetOldObject(), kind, v.VersionedOldObject); err != nil {
 		return nil, fmt.Errorf("failed to prepare oldObject variable for evaluation: %w", err)
 	}
 	if err := r.mergeUnknown(v, kind); err != nil {
 		return nil, err
 	}
-	r.versions[kind] = v
+	v.whole = true
 	return v, nil
+}
+
+// converted returns a version whose objects are converted and no more.
+func (r *Request) converted(kind schema.GroupVersionKind) (*Version, error) {
+	v := r.versions[kind]
+	if v == nil {
+		attributes, err := admission.NewVersionedAttributes(r.Attributes, kind, r.Interfaces)
+		if err != nil {
+			return nil, err
+		}
+		v = &Version{VersionedAttributes: attributes}
+		r.versions[kind] = v
+	}
+	return v, nil
+}
+
+// Text returns the objects of a version as JSON, null for none, which takes less than their content. ok is false
+// where that does not say what the content is: something is not known, or a number has no type.
+func (r *Request) Text(kind schema.GroupVersionKind) (object, oldObject []byte, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, err := r.converted(kind)
+	if err != nil || r.isCustom() || len(r.unknown)+len(r.unknownOld) > 0 {
+		return nil, nil, false
+	}
+	object, err = json.Marshal(v.VersionedObject)
+	oldObject, oldErr := json.Marshal(v.VersionedOldObject)
+	return object, oldObject, err == nil && oldErr == nil
 }
 
 // contentOf returns the content of an object of the request in a version. That of the object as it is stored is the
@@ -103,7 +130,7 @@ func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error)
 	r.mu.Lock()
 	v := r.versions[kind]
 	r.mu.Unlock()
-	if v == nil && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
+	if (v == nil || !v.whole) && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
 		if r.isStored(r.GetObject()) {
 			return r.asStored.Content(kind, r.Interfaces)
 		}

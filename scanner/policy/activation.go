@@ -38,6 +38,8 @@ type activation struct {
 	workload cel.Workload
 	// meter counts the cost of all that is evaluated in a scan.
 	meter *atomic.Int64
+	// took is what an evaluation took.
+	took *taken
 	// cost of the variables evaluated since it was last taken.
 	variableCost int64
 	// what was read, to know what a verdict depends on.
@@ -67,11 +69,13 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case plugincel.RequestVarName:
 		return a.request, true
 	case plugincel.NamespaceVarName:
-		a.readNamespace = true
+		a.readNamespace, a.took.beyond = true, true
 		return a.namespace(), true
 	case plugincel.AuthorizerVarName:
+		a.took.beyond = true
 		return a.authorizers.authorizer(&a.denied), a.authorizers != nil
 	case plugincel.RequestResourceAuthorizerVarName:
+		a.took.beyond = true
 		return a.authorizers.requestResource(&a.denied), a.authorizers != nil
 	case plugincel.VariableVarName:
 		return a.variablesValue(), true
@@ -127,6 +131,12 @@ func (a *activation) evaluateVariable(v variable) ref.Val {
 	return value
 }
 
+// charge counts the cost of what was evaluated.
+func (a *activation) charge(cost int64) {
+	a.meter.Add(cost)
+	a.took.cost += cost
+}
+
 func clamp(cost uint64) int64 {
 	if cost > math.MaxInt64 {
 		return math.MaxInt64
@@ -166,7 +176,7 @@ func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget 
 		var err error
 		before := budget
 		results[i], budget, err = a.evaluate(program, budget)
-		a.meter.Add(before - max(budget, 0))
+		a.charge(before - max(budget, 0))
 		if a.workload.Excess() != "" {
 			return nil, -1, errors.New(a.workload.Excess())
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -74,6 +75,7 @@ func newCompiler() *policy.Compiler {
 	c := policy.NewCompiler()
 	c.Budget = 1 << 62
 	c.SetShortcutAfter(1) // the first request goes the long way
+	c.Settled = settled.Open("")
 	return c
 }
 
@@ -230,6 +232,9 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 		return difference // no policy validates it
 	}
 	outcome := engine.Evaluate(ctx, req)
+	if again := engine.Evaluate(ctx, req); told(again) != told(outcome) { // by what is settled
+		return cmp.Diff(told(outcome), told(again))
+	}
 	ours, theirs := outcome.Verdict(req, nil), oracle.verdict(req)
 	st.count(&outcome, theirs)
 	object, old := req.Unknown()
@@ -245,6 +250,19 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 		return ""
 	}
 	return cmp.Diff(theirs, ours, cmpopts.EquateEmpty())
+}
+
+// told is all that an outcome says.
+func told(o policy.Outcome) string {
+	var b strings.Builder
+	for _, d := range o.Decisions {
+		fmt.Fprintln(&b, d.Policy.Name, d.Binding != nil, d.Validation, d.Cause, d.Expression, d.Message, d.Told, d.Reason, d.Actions)
+	}
+	for _, i := range o.Indeterminate {
+		fmt.Fprintln(&b, i.Policy.Name, i.Why)
+	}
+	fmt.Fprint(&b, o.Refusal, o.AuditAnnotations, o.Evaluations)
+	return b.String()
 }
 
 func same(a, b policy.Verdict) bool {

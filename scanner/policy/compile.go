@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/preadmit/preadmit/scanner/policy/cel"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
 // Compiler compiles policies, each text once however often it is asked for. It
@@ -26,6 +27,9 @@ type Compiler struct {
 	// policy and request, about 30 s of processor time. What is left then is
 	// indeterminate.
 	Budget int64
+	// Settled, when set, are the evaluations that have nothing to say, for compilers of other processes, one after
+	// the other.
+	Settled *settled.Evaluations
 
 	whole         compilers
 	partial       compilers    // for unknown values

@@ -89,7 +89,7 @@ func (e *evaluation) allHold() bool {
 		return false
 	}
 	cost := clamp(*details.ActualCost()) + a.variableCost
-	a.meter.Add(cost)
+	a.charge(cost)
 	if err != nil || value != celtypes.True || cost > celconfig.PerCallLimit || !e.affordable(celconfig.RuntimeCELCostBudget-cost) {
 		return false
 	}

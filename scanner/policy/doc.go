@@ -14,6 +14,7 @@
 //     budgets. Unlike a server it returns everything that failed, not the first denial.
 //   - conjunction.go: all validations of a policy in one expression, for the usual case
 //     that all are true.
+//   - settled.go: which evaluations another process has found to have nothing to say (package settled).
 //   - outcome.go, verdict.go: the decisions, and what a client would see of them.
 //   - explain.go, secrets.go: what an expression read (package expressions), without what
 //     Secrets hold.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
 // Engine judges requests by the policies of a set in a cluster's state. It is
@@ -35,8 +36,11 @@ type hook struct {
 	policy   *Policy
 	bindings []*Binding
 	rules    *v1.ValidatingAdmissionPolicy
-	// compiled compiles the policy when the first request matches it.
+	// compiled compiles the policy when the first request has it evaluated.
 	compiled func() *compiled
+	// readsStatus is that of compiled, and key stands for the policy, without compiling it.
+	readsStatus func() bool
+	key         func() (settled.Key, error)
 }
 
 // NewEngine makes an engine. Policies without a binding take no effect.
@@ -54,9 +58,12 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 	}
 	for _, p := range set.Policies {
 		if bound := bindings[p.Name]; len(bound) > 0 {
-			e.hooks = append(e.hooks, hook{policy: p, bindings: bound, rules: rulesOnly(p.ValidatingAdmissionPolicy), compiled: sync.OnceValue(func() *compiled {
-				return compiler.compile(p.ValidatingAdmissionPolicy)
-			})})
+			e.hooks = append(e.hooks, hook{
+				policy: p, bindings: bound, rules: rulesOnly(p.ValidatingAdmissionPolicy),
+				compiled:    sync.OnceValue(func() *compiled { return compiler.compile(p.ValidatingAdmissionPolicy) }),
+				readsStatus: sync.OnceValue(func() bool { return readsStatus(&p.Spec) }),
+				key:         sync.OnceValues(func() (settled.Key, error) { return keyOfSpec(&p.Spec) }),
+			})
 		}
 	}
 	return e
@@ -106,6 +113,7 @@ type dispatch struct {
 	outcome     Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
+	inputs   map[requestKey]settled.Key // the same for keyOfInputs
 	resolved *requestNamespace
 }
 
@@ -205,7 +213,8 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		return
 	}
 	var version *admission.Version
-	if len(params) > 0 {
+	unsettled := d.unsettled(h, m, params)
+	if len(unsettled) > 0 {
 		if version, err = d.request.Version(m.kind); err != nil {
 			d.conversionError(p, b, err)
 			return
@@ -215,9 +224,9 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		d.outcome.Refusal = err
 		return
 	}
-	for _, param := range params {
+	for _, u := range unsettled {
 		e := &evaluation{
-			dispatch: d, policy: p, binding: b, param: param,
+			dispatch: d, policy: p, binding: b, param: u.param,
 			compiled: h.compiled(),
 			version:  version, resource: m.resource,
 		}
@@ -225,7 +234,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 			d.configurationError(p, b, err)
 			continue
 		}
-		e.run(annotations)
+		d.evaluate(u, e, annotations)
 	}
 }
 

@@ -39,6 +39,9 @@ type evaluation struct {
 	why         []string
 	// open says what of the verdict depends on values that are not known.
 	open []string
+
+	// took is what was evaluated.
+	took taken
 }
 
 // prepare reads the param.
@@ -55,12 +58,12 @@ func (e *evaluation) prepare() error {
 }
 
 // run evaluates and adds what failed to the outcome. A verdict that depends on
-// something unknown is replaced by an indeterminate.
-func (e *evaluation) run(annotations *annotations) {
+// something unknown is replaced by an indeterminate. silent is true where there is nothing to say.
+func (e *evaluation) run(annotations *annotations) (silent bool) {
 	decisions, published := e.validate()
 	if len(e.why) > 0 {
 		e.indeterminate(e.policy, e.binding, e.why[0])
-		return
+		return false
 	}
 	for _, why := range e.open {
 		e.indeterminate(e.policy, e.binding, why)
@@ -70,6 +73,7 @@ func (e *evaluation) run(annotations *annotations) {
 	for _, a := range published {
 		annotations.add(a.key, a.value)
 	}
+	return len(e.open)+len(decisions)+len(published) == 0
 }
 
 func (e *evaluation) validate() ([]Decision, []published) {
@@ -129,8 +133,8 @@ func at(results []result, i int) *result {
 func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
 	a := &activation{
 		ctx:     e.ctx,
-		request: e.requestVariable(e.version, resource), namespace: namespace,
-		variables: e.compiled.variables, meter: &e.engine.compiler.spent,
+		request: e.requestVariable(e.version.VersionedKind, resource), namespace: namespace,
+		variables: e.compiled.variables, meter: &e.engine.compiler.spent, took: &e.took,
 	}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if withAuthorizer {
@@ -152,12 +156,12 @@ type requestKey struct {
 }
 
 // requestVariable is the `request` variable: an AdmissionRequest as content.
-func (d *dispatch) requestVariable(v *admission.Version, resource schema.GroupVersionResource) map[string]any {
-	key := requestKey{resource, v.VersionedKind}
+func (d *dispatch) requestVariable(kind schema.GroupVersionKind, resource schema.GroupVersionResource) map[string]any {
+	key := requestKey{resource, kind}
 	if content, ok := d.requests[key]; ok {
 		return content
 	}
-	request := plugincel.CreateAdmissionRequest(d.request, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(v.VersionedKind))
+	request := plugincel.CreateAdmissionRequest(d.request, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind))
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(request)
 	if err != nil {
 		content = map[string]any{}

@@ -19,3 +19,12 @@ func (c *Compiler) Shortcuts() (tried, held int64) {
 	})
 	return tried, held
 }
+
+// Compiled counts the policies that were compiled.
+func (c *Compiler) Compiled() (n int) {
+	c.cache.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// Spent is what all evaluations cost.
+func (c *Compiler) Spent() int64 { return c.spent.Load() }

@@ -44,6 +44,6 @@ type Part struct {
 	From *release.Release `json:"from,omitempty"`
 	// Cache is the directory of a cache that the processes share.
 	Cache string `json:"cache,omitempty"`
-	// Answers is the file in which the processes keep where objects are written.
-	Answers string `json:"answers,omitempty"`
+	// Shared is the directory in which the processes keep what they find out for one another.
+	Shared string `json:"shared,omitempty"`
 }

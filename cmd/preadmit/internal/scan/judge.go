@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -16,6 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
+	"github.com/preadmit/preadmit/scanner/policy/settled"
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
@@ -91,8 +93,9 @@ type judging struct {
 	extras []scanner.Extra
 	// cache is the directory of a cache that processes share; empty for that of the flags.
 	cache string
-	// answers is the file in which processes keep where objects are written; empty for one process.
-	answers string
+	// shared is the directory in which processes keep what they find out for one another; empty for
+	// one process.
+	shared string
 }
 
 // run runs a scan in this process.
@@ -111,7 +114,7 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	}
 	progress := cli.NewProgress(p, f.Quiet || p.Part != nil)
 	doing := cli.NewActivity()
-	answers := j.openAnswers()
+	answers, settled := j.open()
 	_, err = f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
 		return do(ctx, scanner.Input{
 			Base:    change.Base,
@@ -124,6 +127,7 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
 			Answers: answers,
+			Settled: settled,
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)
@@ -136,21 +140,23 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	if err != nil {
 		return Error(ctx, err)
 	}
-	saveAnswers(p.Stderr, answers)
+	save(p.Stderr, answers)
+	save(p.Stderr, settled)
 	return nil
 }
 
-// openAnswers returns what processes that share it know of where objects are written; nil for one process.
-func (j *judging) openAnswers() *origin.Answers {
-	if j.answers == "" {
-		return nil
+// open returns what the processes that share it know: where objects are written, and which policies have nothing
+// to say of them; nil for one process.
+func (j *judging) open() (*origin.Answers, *settled.Evaluations) {
+	if j.shared == "" {
+		return nil, nil
 	}
-	return origin.OpenAnswers(j.answers)
+	return origin.OpenAnswers(filepath.Join(j.shared, "answers")), settled.Open(filepath.Join(j.shared, "settled"))
 }
 
-// saveAnswers keeps answers for the next process. An error costs time and changes no verdict, so it is a warning.
-func saveAnswers(stderr io.Writer, answers *origin.Answers) {
-	if err := answers.Save(); err != nil {
+// save keeps something for the next process. An error costs time and changes no verdict, so it is a warning.
+func save(stderr io.Writer, shared interface{ Save() error }) {
+	if err := shared.Save(); err != nil {
 		_, _ = fmt.Fprintf(stderr, "preadmit: warning: %s\n", escape.Line(err.Error()))
 	}
 }

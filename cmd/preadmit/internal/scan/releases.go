@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -227,7 +226,7 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		if r == here {
 			continue
 		}
-		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Answers: j.answers})
+		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared})
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +244,7 @@ func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Relea
 	if here == r {
 		return j.part(ctx, cfg)
 	}
-	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Answers: j.answers, From: from})
+	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared, From: from})
 }
 
 // here is the release that this process imitates: that one, if it may still choose.
@@ -260,9 +259,9 @@ func (j *judging) here(r release.Release) (release.Release, error) {
 	return r, err
 }
 
-// share makes a directory for what the processes share: a cache, if there is none, and where objects are written.
+// share makes a directory for what the processes share: a cache, if there is none, and what they find out.
 func (j *judging) share() (remove func(), err error) {
-	if j.answers != "" || j.p.Executable == "" {
+	if j.shared != "" || j.p.Executable == "" {
 		return func() {}, nil
 	}
 	dir, err := os.MkdirTemp("", "preadmit-")
@@ -272,7 +271,7 @@ func (j *judging) share() (remove func(), err error) {
 	if j.f.Cache.dir == "" {
 		j.cache = dir
 	}
-	j.answers = filepath.Join(dir, "answers")
+	j.shared = dir
 	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
@@ -289,7 +288,7 @@ func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Pa
 
 // tell writes what the part of this process says to stdout.
 func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) error {
-	j.cache, j.answers = of.Cache, of.Answers
+	j.cache, j.shared = of.Cache, of.Shared
 	part, err := j.part(ctx, cfg)
 	if err != nil {
 		return err
