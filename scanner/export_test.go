@@ -15,3 +15,10 @@ func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	}
 	return s.report, nil
 }
+
+// KeptOrigins returns of how many roots the origins are in memory when a scan is over.
+func KeptOrigins(ctx context.Context, in Input) (int, error) {
+	s := newScan(in)
+	_, err := s.run(ctx)
+	return s.locator.Kept(), err
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // TestLines holds the line of each finding and its related ones for the ways in
@@ -85,4 +86,25 @@ func describeLine(l report.Location) string {
 	}
 	exact := map[bool]string{true: " exact"}[l.Exact]
 	return fmt.Sprintf("%s:%d %s%s | %s\n", l.Path, l.StartLine, l.Tree, exact, strings.TrimSpace(text))
+}
+
+// TestOriginsAreGivenUp holds that a scan does not keep the origins of each root with a finding, only those of the
+// policies that decide: of a large repository they take several times the memory of all else.
+func TestOriginsAreGivenUp(t *testing.T) {
+	head := strings.NewReplacer(
+		"  paramKind: {apiVersion: v1, kind: ConfigMap}\n", "", "  paramRef: {selector: {}, namespace: limits, parameterNotFoundAction: Deny}\n", "",
+		"params == null || object.spec.replicas <= int(params.data.max)", "object.spec.replicas < 5",
+	).Replace(policyAndObject) + "-- app/kustomization.yaml --\nresources: [web.yaml]\n"
+	for i := range 4 {
+		head += fmt.Sprintf("-- app%d/kustomization.yaml --\nresources: [../app]\nnamePrefix: app%[1]d-\n", i)
+	}
+	in := input("", head)
+	findings := mustScan(t, in).Findings
+	kept, err := scanner.KeptOrigins(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(findings) != 4 || kept != 1 {
+		t.Errorf("of %d roots with findings and one of policies, the origins of %d are kept", len(findings), kept)
+	}
 }

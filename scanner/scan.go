@@ -226,19 +226,14 @@ func (s *scan) locate(ctx context.Context, out *outcome) error {
 	for _, g := range out.gaps {
 		s.ledger.Add(g)
 	}
-	for _, findings := range [][]lines.Finding{out.findings, out.remarks} {
-		if err := s.locator.Locate(ctx, findings); err != nil {
-			return fmt.Errorf("locate: %w", err)
-		}
-	}
 	if err := s.ledger.Locate(ctx, s.locator, s.work); err != nil {
+		return fmt.Errorf("locate: %w", err)
+	}
+	if err := s.locator.Locate(ctx, out.findings, out.remarks); err != nil {
 		return fmt.Errorf("locate: %w", err)
 	}
 	if err := s.locator.Prove(ctx, out.findings); err != nil {
 		return fmt.Errorf("prove locations: %w", err)
-	}
-	if err := s.locator.Explain(ctx, out.findings); err != nil {
-		return fmt.Errorf("explain locations: %w", err)
 	}
 	return nil
 }

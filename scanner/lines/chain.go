@@ -10,24 +10,28 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Explain adds to findings what led to the values at their places: the chain of those
-// that wrote them and, of an object that is gone, the patch that deletes it.
-func (l *Locator) Explain(ctx context.Context, findings []Finding) error {
-	return l.work.Each(ctx, "explain", len(findings), func(ctx context.Context, i int) error {
-		f := &findings[i]
-		if f.Subject == nil || f.Located {
-			return nil
-		}
-		source, err := l.source(ctx, f.Subject)
-		if err != nil {
-			return nil // which locateFinding noted
-		}
-		from := change.OriginOf(f.Subject)
-		defer from.Side.Begin(from.Root.Dir)()
-		f.Location.Chain = l.chainOf(ctx, f, source)
+// explain adds to a finding what led to the value at its place: the chain of those that wrote it
+// and, of an object that is gone, the patch that deletes it.
+func (l *Locator) explain(ctx context.Context, f *Finding) {
+	if f.Subject == nil || f.Located {
+		return
+	}
+	if source := l.addChain(ctx, f); source != nil {
 		l.addDeletion(f, source)
+	}
+}
+
+// addChain adds the chain to a finding, and returns the source of its object; nil where locateFinding noted why
+// there is none.
+func (l *Locator) addChain(ctx context.Context, f *Finding) *origin.Origin {
+	source, err := l.source(ctx, f.Subject)
+	if err != nil {
 		return nil
-	})
+	}
+	from := change.OriginOf(f.Subject)
+	defer from.Side.Begin(from.Root.Dir)()
+	f.Location.Chain = l.chainOf(ctx, f, source)
+	return source
 }
 
 // chainOf is the chain of a finding's field; nil when there is one step only.

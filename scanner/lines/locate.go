@@ -3,37 +3,66 @@ package lines
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Locate finds the lines of findings. Those of one root are located in their order: how much is
-// tried for all fields of a chart is bounded, and must not depend on which finding comes first.
-func (l *Locator) Locate(ctx context.Context, findings []Finding) error {
-	var roots [][]*Finding
-	places := map[*render.Result]int{}
-	for i := range findings {
-		of := findings[i].rendered()
-		at, known := places[of]
-		if !known {
-			at, roots = len(roots), append(roots, nil)
-			places[of] = at
-		}
-		roots[at] = append(roots[at], &findings[i])
-	}
+// Locate finds the lines of findings and of remarks, and says of findings what led to the values there. Those of one
+// root are located in their order: how much is tried for all fields of a chart is bounded, and must not depend on which
+// finding comes first.
+func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding) error {
+	roots := rootsOf(findings, remarks)
 	return l.work.Each(ctx, "locate", len(roots), func(ctx context.Context, i int) error {
-		for _, f := range roots[i] {
+		of := roots[i]
+		for _, f := range slices.Concat(of.findings, of.remarks) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			l.locateFinding(ctx, f)
 		}
+		for _, f := range of.findings {
+			l.explain(ctx, f)
+		}
+		if of.subject != nil {
+			l.forget(of.subject)
+		}
 		return nil
 	})
+}
+
+// locatedRoot are the findings and remarks about the objects of a root.
+type locatedRoot struct {
+	// subject is one of the objects; nil for what is beside the roots.
+	subject           *admission.Object
+	findings, remarks []*Finding
+}
+
+// rootsOf returns the roots of findings and remarks.
+func rootsOf(findings, remarks []Finding) (roots []*locatedRoot) {
+	known := map[*render.Result]*locatedRoot{}
+	of := func(f *Finding) *locatedRoot {
+		result := f.rendered()
+		if known[result] == nil {
+			known[result] = &locatedRoot{subject: f.Subject}
+			roots = append(roots, known[result])
+		}
+		return known[result]
+	}
+	for i := range findings {
+		root := of(&findings[i])
+		root.findings = append(root.findings, &findings[i])
+	}
+	for i := range remarks {
+		root := of(&remarks[i])
+		root.remarks = append(root.remarks, &remarks[i])
+	}
+	return roots
 }
 
 // rendered is what the root of a finding's subject renders to; nil for what is beside the roots.

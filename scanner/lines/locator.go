@@ -16,7 +16,7 @@ import (
 )
 
 // Locator finds where objects and their fields were written. It loads the
-// sources of a root once, when the first of its objects needs them.
+// sources of a root when the first of its objects needs them, and Locate gives them up with the last one.
 type Locator struct {
 	// ctx is that of the scan: what is loaded in one stage is kept for the next ones.
 	ctx    context.Context
@@ -41,6 +41,26 @@ type sourceKey struct {
 	files string
 }
 
+func keyOf(o *admission.Object) sourceKey {
+	from := change.OriginOf(o)
+	return sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
+}
+
+// forget gives up the sources of the root of an object, which take as much memory as rendering it. Who asks for them
+// again has them loaded again.
+func (l *Locator) forget(o *admission.Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sources, keyOf(o))
+}
+
+// Kept returns of how many roots the sources are in memory.
+func (l *Locator) Kept() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.sources)
+}
+
 // New returns a Locator for a change. The context has to last as long as it is used.
 func New(ctx context.Context, c *change.Change, work parallel.Workers, answers *origin.Answers) *Locator {
 	return &Locator{
@@ -55,8 +75,7 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	from := change.OriginOf(o)
-	key := sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
+	from, key := change.OriginOf(o), keyOf(o)
 	l.mu.Lock()
 	load, ok := l.sources[key]
 	if !ok {

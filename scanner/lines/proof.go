@@ -106,6 +106,7 @@ func (l *Locator) settle(ctx context.Context, p *provenField) {
 	for i, s := range l.settled(ctx, p, claims) {
 		if s.Moved {
 			l.move(p.findings[i], s.Place)
+			l.addChain(ctx, p.findings[i])
 		}
 		if s.Confirmed {
 			p.findings[i].Location.Exact = true

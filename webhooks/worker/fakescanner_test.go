@@ -69,7 +69,7 @@ func (fakeScanner) Scan(ctx context.Context, r jailed.Request, progress jailed.P
 	if err != nil {
 		return nil, fmt.Errorf("the fake scanner wrote no report: %w", err)
 	}
-	progress("explain", 1, 1)
+	progress("prove", 1, 1)
 	return &jailed.Outcome{Report: verdict}, ctx.Err()
 }
 
