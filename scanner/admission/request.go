@@ -129,8 +129,9 @@ func (r *Request) isStored(obj runtime.Object) bool {
 func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error) {
 	r.mu.Lock()
 	v := r.versions[kind]
+	made := v != nil && v.whole
 	r.mu.Unlock()
-	if (v == nil || !v.whole) && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
+	if !made && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
 		if r.isStored(r.GetObject()) {
 			return r.asStored.Content(kind, r.Interfaces)
 		}
