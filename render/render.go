@@ -196,3 +196,13 @@ type Result struct {
 	// Asked is what a chart looked up in the cluster and its unit does not say.
 	Asked []Query
 }
+
+// What results say of files is in the words of package tree.
+type (
+	// Position is a place in a file of a tree.
+	Position = tree.Position
+	// Limits bound what rendering a tree may cost.
+	Limits = tree.Limits
+	// Trace is what a render read.
+	Trace = tree.Trace
+)

@@ -113,7 +113,8 @@ type dispatch struct {
 	outcome     Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
-	inputs   map[requestKey]settled.Key // the same for keyOfInputs
+	// inputs are the keys of what policies see of the request, by the same.
+	inputs   map[requestKey]settled.Key
 	resolved *requestNamespace
 }
 
@@ -213,8 +214,8 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		return
 	}
 	var version *admission.Version
-	unsettled := d.unsettled(h, m, params)
-	if len(unsettled) > 0 {
+	left := d.unsettled(h, m, params)
+	if len(left) > 0 {
 		if version, err = d.request.Version(m.kind); err != nil {
 			d.conversionError(p, b, err)
 			return
@@ -224,7 +225,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		d.outcome.Refusal = err
 		return
 	}
-	for _, u := range unsettled {
+	for _, u := range left {
 		e := &evaluation{
 			dispatch: d, policy: p, binding: b, param: u.param,
 			compiled: h.compiled(),

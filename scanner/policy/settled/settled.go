@@ -5,9 +5,7 @@ package settled
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 )
@@ -28,7 +26,7 @@ type Work struct {
 	Validations, Cost int64
 }
 
-// A file is a sequence of records: a key and the two numbers of its work.
+// A file is a sequence of records, each of which is true by itself: a key and the two numbers of its work.
 const recordSize = len(Key{}) + 8 + 8
 
 // Open reads what Save wrote to a file. What cannot be read counts as not there: it is evaluated
@@ -65,15 +63,7 @@ func (e *Evaluations) Save() error {
 		data = binary.LittleEndian.AppendUint64(data, uint64(work.Cost))
 	}
 	if err := os.WriteFile(e.file, data, 0o600); err != nil {
-		return fmt.Errorf("keep which policies had nothing to say: %w", errors.Join(err, e.remove()))
-	}
-	return nil
-}
-
-// remove removes a file that was not written whole.
-func (e *Evaluations) remove() error {
-	if err := os.Remove(e.file); !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return fmt.Errorf("keep which policies had nothing to say: %w", err)
 	}
 	return nil
 }
