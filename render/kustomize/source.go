@@ -17,8 +17,6 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/kustomize/inflate"
-	"github.com/preadmit/preadmit/render/kustomize/rules"
-	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -53,25 +51,6 @@ func (r *Source) Uses(dir string, names []string) *render.Uses {
 
 // Reads implements Source.
 func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir) }
-
-// Origins implements Source.
-func (r *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
-	prewarm()
-	dir := result.Root.Dir
-	c := r.walk(dir, tree.NewTrace())
-	charts, problem := inflate.Charts(ctx, r.tree, c, r.opts)
-	if problem != nil {
-		return nil, problem
-	}
-	origins, err := rules.Locate(r.tree, dir, c, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
-		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c, Serve: serve}, dir)
-	})
-	inflated := inflate.OriginsOf(ctx, charts)
-	for i, o := range origins {
-		origins[i] = inflated.Of(o)
-	}
-	return atEntries(c, origins), err
-}
 
 // At implements Source.
 func (r *Source) At(dir string) (render.Root, bool) {
@@ -179,13 +158,11 @@ func (r *Source) build(result *render.Result, c *build.Closure) {
 		return
 	}
 	fsys := &build.FileSystem{Tree: r.tree, Trace: result.Trace, Closure: c}
-	resources, err := r.run(fsys, result.Root.Dir)
-	if fsys.Costly != nil {
+	objects, err := r.objects(fsys, result.Root.Dir)
+	if result.Objects = objects; fsys.Costly != nil {
+		result.Objects = nil
 		result.Problem = atEntry(c, fsys.Costly)
 		return
-	}
-	if err == nil {
-		result.Objects, err = build.Objects(resources)
 	}
 	if list := new(build.ListError); errors.As(err, &list) {
 		result.Objects = nil

@@ -96,6 +96,9 @@ type History interface {
 // New makes a Source whose places are found when they are first asked for.
 func New(places func() Places) *Origin { return &Origin{places: places} }
 
+// Lazy returns the origin that a function finds, when it is first asked for.
+func Lazy(find func() *Origin) *Origin { return New(func() Places { return find().places() }) }
+
 // Known is a source whose places need no more work.
 func Known(p Places) *Origin { return &Origin{places: func() Places { return p }} }
 

@@ -19,7 +19,7 @@ import (
 // long way, through the JSON kustomize writes.
 func content(node *kyaml.RNode) (map[string]any, error) {
 	var m map[string]any
-	if !isRewritten(node.YNode()) {
+	if !IsRewritten(node.YNode()) {
 		if err := node.YNode().Decode(&m); err == nil && m != nil {
 			if v, err := origin.FromYAML(m); err == nil {
 				return v.(map[string]any), nil
@@ -29,10 +29,10 @@ func content(node *kyaml.RNode) (map[string]any, error) {
 	return contentViaJSON(node)
 }
 
-// isRewritten reports whether a node holds a text that is another one, or none, once it is
+// IsRewritten reports whether a node holds a text that is another one, or none, once it is
 // written as YAML and read again, as kustomize does: a folded text gets an empty line where the
 // indentation of its lines changes.
-func isRewritten(node *kyaml.Node) bool {
+func IsRewritten(node *kyaml.Node) bool {
 	if node == nil {
 		return false
 	}
@@ -45,7 +45,7 @@ func isRewritten(node *kyaml.Node) bool {
 		}
 		return false
 	}
-	return slices.ContainsFunc(node.Content, isRewritten)
+	return slices.ContainsFunc(node.Content, IsRewritten)
 }
 
 // contentViaJSON takes the way of `kustomize build | kubectl apply`.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -18,16 +17,23 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
+// Build is how a root is built with what serve makes of its files.
+type Build struct {
+	Run func(serve build.ServeFunc) (resmap.ResMap, error)
+	// Same reports whether what Run returned last are the objects of the root.
+	Same func(resmap.ResMap) bool
+}
+
 // Locate builds a root once more from padded files, and takes the
 // places of nodes from their lines. If that build differs in any object, only
 // the documents are known.
-func Locate(t *tree.Tree, dir string, c *build.Closure, objects []*render.Object, run func(serve build.ServeFunc) (resmap.ResMap, error)) ([]*origin.Origin, error) {
-	l := &locator{tree: t, dir: dir, closure: c, run: run}
+func Locate(t *tree.Tree, dir string, c *build.Closure, objects []*render.Object, b Build) ([]*origin.Origin, error) {
+	l := &locator{tree: t, dir: dir, closure: c, run: b.Run}
 	if c.Openapi != nil {
 		return l.documentsOnly(objects, WhyIsolated), nil
 	}
 	l.padder = padding.New(c, t, renaming)
-	resources, err := run(l.padder.Serve)
+	resources, err := b.Run(l.padder.Serve)
 	if err != nil || resources.Size() != len(objects) {
 		return l.documentsOnly(objects, whyDifferent), nil
 	}
@@ -37,27 +43,13 @@ func Locate(t *tree.Tree, dir string, c *build.Closure, objects []*render.Object
 			return nil, fmt.Errorf("locate the objects of %s: %w", dir, err)
 		}
 	}
-	exact := sameObjects(resources, objects)
+	exact := b.Same(resources)
 	l.resources, l.origins = resources.Resources(), origins
 	out := make([]*origin.Origin, len(objects))
 	for i := range out {
 		out[i] = l.source(i, exact)
 	}
 	return out, nil
-}
-
-// sameObjects reports whether padding changed nothing.
-func sameObjects(resources resmap.ResMap, want []*render.Object) bool {
-	got, err := build.Objects(resources)
-	if err != nil || len(got) != len(want) {
-		return false
-	}
-	for i := range got {
-		if !bytes.Equal(got[i].JSON, want[i].JSON) {
-			return false
-		}
-	}
-	return true
 }
 
 func originsOf(resources resmap.ResMap) []*resource.Origin {
