@@ -38,6 +38,8 @@ type Traced struct {
 type Tracer struct {
 	Traced
 	ctx context.Context
+	// ready is the release for trials.
+	ready *release.Ready
 
 	mu     sync.Mutex
 	leaves []*Leaf
@@ -61,7 +63,7 @@ type Tracer struct {
 
 // New returns a Tracer of a release.
 func New(ctx context.Context, of Traced) *Tracer {
-	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{},
+	return &Tracer{Traced: of, ctx: ctx, ready: of.Release.Ready(), leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{},
 		wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
 }
 

@@ -33,6 +33,14 @@ func (t *Tracer) variants(l *Leaf) (all []func() *release.Release) {
 
 // with returns the release with another value of a leaf.
 func (t *Tracer) with(l *Leaf, value any) *release.Release {
+	if other, ok := t.ready.With(l.Path, l.Value, value, l.Default); ok {
+		return other
+	}
+	return t.rebuilt(l, value)
+}
+
+// rebuilt returns the release with another value of a leaf, which is among those of its user or its chart.
+func (t *Tracer) rebuilt(l *Leaf, value any) *release.Release {
 	other := *t.Release
 	if l.Default {
 		c := chart.Copy(t.Release.Chart.Chart)

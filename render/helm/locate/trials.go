@@ -53,13 +53,13 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 		f.documents = d.OfFile()
 		return f
 	}
-	alone, err := t.Release.Begin(t.ctx, f.name)
+	alone, err := t.ready.Release().Begin(t.ctx, f.name)
 	if err == nil && len(alone.Documents) > 0 && alone.Documents[0].File.Text == d.File.Text {
 		f.documents = alone.Documents
 		return f
 	}
 	f.name = "" // what it makes depends on those that were executed before
-	f.documents, _ = t.Release.Documents(t.ctx)
+	f.documents, _ = t.ready.Release().Documents(t.ctx)
 	return f
 }
 

@@ -20,7 +20,7 @@ type Begun struct {
 // Begin executes one template file, without what others that are executed before it change in the values. The values are
 // not checked against the schema. It costs a small part of Render.
 func (r *Release) Begin(ctx context.Context, file string) (*Begun, error) {
-	c, all, err := r.prepare()
+	c, all, err := r.Prepare()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (b *Begun) Whole(ctx context.Context, known map[string][]*Document) (all []
 	if b.rest == nil {
 		return b.release.Whole(ctx, known)
 	}
-	c, values, err := b.release.prepare() // since templates may have changed the values
+	c, values, err := b.release.Prepare() // since templates may have changed the values
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,6 +42,9 @@ type Release struct {
 	// without what Helm writes in them when it applies them.
 	Template bool
 	Options  engine.Options
+
+	// ready has what templates see; nil for what is not there yet.
+	ready *with
 }
 
 // Rendered is what a release applies.
@@ -177,7 +180,7 @@ func unsure(err error, asked []engine.Query) error {
 // execute executes the templates of the chart, and returns it without the dependencies that are
 // turned off.
 func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchart.Chart, rendering *engine.Rendering, unchecked []string, err error) {
-	c, all, err := r.prepare()
+	c, all, err := r.Prepare()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -190,8 +193,11 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 	return c, rendering, unchecked, nil
 }
 
-// prepare returns the chart without the dependencies that are turned off, and what its templates see.
-func (r *Release) prepare() (c *helmchart.Chart, all common.Values, err error) {
+// Prepare returns the chart without the dependencies that are turned off, and what its templates see.
+func (r *Release) Prepare() (c *helmchart.Chart, all common.Values, err error) {
+	if r.ready != nil {
+		return r.ready.take()
+	}
 	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
 		return nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
 	}

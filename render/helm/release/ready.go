@@ -1,0 +1,198 @@
+package release
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render/helm/chart"
+)
+
+// Ready is a release that is rendered again and again, with other values: what templates see is prepared once.
+type Ready struct {
+	release *Release
+	prepare func() (*prepared, error)
+	// conditions and imports are what the chart and its dependencies declare: values that turn dependencies on, and whether
+	// they import values. aliased is set when a dependency is there twice.
+	conditions       []string
+	imports, aliased bool
+}
+
+// prepared is what templates see of a release.
+type prepared struct {
+	chart *helmchart.Chart
+	all   common.Values
+}
+
+// with is another value in what templates see.
+type with struct {
+	*Ready
+	path  []any
+	value any
+}
+
+// Ready returns the release for many renders. It must not be modified after that.
+func (r *Release) Ready() *Ready {
+	ready := &Ready{release: r, prepare: sync.OnceValues(func() (*prepared, error) {
+		c, all, err := r.Prepare()
+		return &prepared{c, all}, err
+	})}
+	ready.read(r.Chart.Chart)
+	return ready
+}
+
+// read notes what a chart and its dependencies declare.
+func (r *Ready) read(c *helmchart.Chart) {
+	names := map[string]bool{}
+	for _, d := range c.Metadata.Dependencies {
+		if d == nil {
+			continue
+		}
+		for condition := range strings.SplitSeq(d.Condition, ",") {
+			if condition = strings.TrimSpace(condition); condition != "" {
+				r.conditions = append(r.conditions, condition)
+			}
+		}
+		r.imports = r.imports || len(d.ImportValues) > 0
+		r.aliased = r.aliased || names[d.Name]
+		names[d.Name] = true
+	}
+	for _, dependency := range c.Dependencies() {
+		r.read(dependency)
+	}
+}
+
+// Release returns the release as it is.
+func (r *Ready) Release() *Release {
+	same := *r.release
+	same.ready = &with{Ready: r}
+	return &same
+}
+
+// With returns the release with another scalar at a path of its values, where now is another one. ok is false if more
+// may follow from it than that templates see it there. ofChart is set for a value that only the chart sets.
+func (r *Ready) With(path []any, now, value any, ofChart bool) (changed *Release, ok bool) {
+	p, err := r.prepare()
+	if err != nil || len(path) == 0 || now == nil || value == nil || r.decidesMore(path) || ofChart && (r.imports || r.aliased) {
+		return nil, false
+	}
+	if at, ok := at(p.all[valuesKey], path); !ok || !reflect.DeepEqual(at, now) {
+		return nil, false
+	}
+	other := *r.release
+	other.ready = &with{r, path, value}
+	return &other, true
+}
+
+// valuesKey is the name by which templates know values.
+const valuesKey = "Values"
+
+// decidesMore reports whether a value may turn a dependency on, or is one of several charts.
+func (r *Ready) decidesMore(path []any) bool {
+	var keys []string
+	for _, step := range path {
+		if key, ok := step.(string); ok {
+			keys = append(keys, key)
+		}
+	}
+	if slices.Contains(keys, common.GlobalKey) || slices.Contains(keys, "tags") {
+		return true
+	}
+	dotted := "." + strings.Join(keys, ".")
+	return slices.ContainsFunc(r.conditions, func(condition string) bool { return strings.HasSuffix(dotted, "."+condition) })
+}
+
+// take returns copies of what was prepared, with the other value: templates may modify both.
+func (w *with) take() (c *helmchart.Chart, all common.Values, err error) {
+	p, err := w.prepare()
+	if err != nil {
+		return nil, nil, err
+	}
+	all = copies{}.of(p.all).(common.Values)
+	if len(w.path) > 0 {
+		last := len(w.path) - 1
+		holder, _ := at(all[valuesKey], w.path[:last])
+		switch holder := holder.(type) {
+		case map[string]any:
+			holder[w.path[last].(string)] = w.value
+		case common.Values:
+			holder[w.path[last].(string)] = w.value
+		case []any:
+			holder[w.path[last].(int)] = w.value
+		}
+	}
+	return chart.Copy(p.chart), all, nil
+}
+
+// at is what a path leads to.
+func at(v any, path []any) (any, bool) {
+	for _, step := range path {
+		var ok bool
+		switch in := v.(type) {
+		case map[string]any:
+			key, _ := step.(string)
+			v, ok = in[key]
+		case common.Values:
+			key, _ := step.(string)
+			v, ok = in[key]
+		case []any:
+			var i int
+			if i, ok = step.(int); ok {
+				if ok = i < len(in); ok {
+					v = in[i]
+				}
+			}
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// copies are the copies of mappings, by these: what is one mapping at several places, as Helm makes it of tables among
+// global values, stays one.
+type copies map[uintptr]any
+
+func (c copies) of(v any) any {
+	switch v := v.(type) {
+	case common.Values:
+		if v == nil {
+			return v
+		}
+		return c.once(v, func(into map[string]any) any { return common.Values(into) })
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		return c.once(v, func(into map[string]any) any { return into })
+	case []any:
+		if v == nil {
+			return v
+		}
+		made := make([]any, len(v))
+		for i, item := range v {
+			made[i] = c.of(item)
+		}
+		return made
+	}
+	return v
+}
+
+// once copies a mapping unless it is copied already.
+func (c copies) once(v map[string]any, typed func(into map[string]any) any) any {
+	id := reflect.ValueOf(v).Pointer()
+	if known, ok := c[id]; ok {
+		return known
+	}
+	into := make(map[string]any, len(v))
+	c[id] = typed(into)
+	for key, value := range v {
+		into[key] = c.of(value)
+	}
+	return c[id]
+}
