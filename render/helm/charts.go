@@ -30,7 +30,10 @@ type loaded struct {
 
 func newLoaded(c *helmchart.Chart, err error) *loaded {
 	l := &loaded{err: err}
-	l.declared = sync.OnceValue(func() *declared { return declare(l.chart) })
+	l.declared = sync.OnceValue(func() *declared {
+		go l.words() // which are asked for next
+		return declare(l.chart)
+	})
 	l.words = sync.OnceValue(func() tree.WordSet { return tree.WordSet{} })
 	if c != nil {
 		l.chart = release.NewChart(c)

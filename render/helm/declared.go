@@ -49,11 +49,7 @@ func (s *Source) Declared(root render.Root) render.Declared {
 // declare finds out what a chart says.
 func declare(c *release.Chart) *declared {
 	d := &declared{words: map[string]bool{}, asked: map[string]bool{}}
-	for _, text := range c.CRDs() { // of those that cannot be read rendering says so
-		if defined, ok := render.DefinitionOf(text); ok {
-			d.definitions = append(d.definitions, defined)
-		}
-	}
+	d.definitions = c.Definitions() // of those that cannot be read rendering says so
 	d.read(c.Chart)
 	return d
 }

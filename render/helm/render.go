@@ -134,7 +134,10 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 	scopes := in.scopes(rendered)
 	var all []*render.Object
 	add := func(o *release.Object, role render.Role) *render.Object {
-		made := &render.Object{JSON: inNamespace(o.JSON, h.ReleaseNamespace(), scopes), Index: len(all), Unknown: o.Unknown, Role: role}
+		made := &render.Object{JSON: o.JSON, Index: len(all), Unknown: o.Unknown, Role: role}
+		if o.Defines == nil { // a CustomResourceDefinition is in no namespace
+			made.JSON = inNamespace(o.JSON, h.ReleaseNamespace(), scopes)
+		}
 		all = append(all, made)
 		return made
 	}
@@ -167,7 +170,12 @@ func (in *installed) scopes(rendered *release.Rendered) map[kind]bool {
 	for _, d := range in.root.Unit.Release.Definitions {
 		known[kind{d.Group, d.Kind}] = d.Namespaced
 	}
-	for _, o := range append(rendered.CRDs[:len(rendered.CRDs):len(rendered.CRDs)], rendered.Objects...) {
+	for _, o := range rendered.CRDs {
+		if d := o.Defines; d != nil {
+			known[kind{d.Group, d.Kind}] = d.Namespaced
+		}
+	}
+	for _, o := range rendered.Objects {
 		if d, ok := render.DefinitionOf(o.JSON); ok {
 			known[kind{d.Group, d.Kind}] = d.Namespaced
 		}

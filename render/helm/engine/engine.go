@@ -130,8 +130,9 @@ func (e *Engine) begin(ctx context.Context, c *chart.Chart, values common.Values
 	if x.left, err = templatesOf(c, values); err != nil {
 		return x, err
 	}
+	ahead := e.parseAhead(x.left)
 	for _, t := range x.left {
-		file, err := e.template(t.name, t.file)
+		file, err := e.template(t.name, t.file, ahead)
 		if err == nil {
 			err = file.add(x.root)
 		}
@@ -190,7 +191,7 @@ func (r *run) recovered(err *error) {
 
 // add parses a text and adds its templates to root.
 func (e *Engine) add(root *template.Template, name, text string) error {
-	file, err := e.file(source{name: name, text: text})
+	file, err := e.file(source{name: name, text: text}, nil)
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"sort"
 	"strings"
 	"sync"
 	"text/template/parse"
 
+	"golang.org/x/sync/errgroup"
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
@@ -35,8 +37,41 @@ const maxActions = 50_000
 // tplName is the name of the templates that `tpl` executes, as in Helm.
 const tplName = "gotpl"
 
+// parsedText is what the templates of a source parse to.
+type parsedText struct {
+	trees map[string]*parse.Tree
+	err   error
+}
+
+// parseAhead parses the files of templates that were not parsed so far, several at a time.
+func (e *Engine) parseAhead(templates []chartTemplate) map[source]parsedText {
+	var left []source
+	e.mu.RLock()
+	for _, t := range templates {
+		if e.files[fileOf{t.name, t.file}] == nil {
+			left = append(left, source{name: t.name, text: string(t.file.Data)})
+		}
+	}
+	e.mu.RUnlock()
+	made := make([]parsedText, len(left))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range left {
+		group.Go(func() error {
+			made[i] = e.parseText(s)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function fails
+	all := make(map[source]parsedText, len(left))
+	for i, s := range left {
+		all[s] = made[i]
+	}
+	return all
+}
+
 // template parses a template file of a chart, once.
-func (e *Engine) template(name string, of *common.File) (*parsedFile, error) {
+func (e *Engine) template(name string, of *common.File, ahead map[source]parsedText) (*parsedFile, error) {
 	key := fileOf{name, of}
 	e.mu.RLock()
 	known, ok := e.files[key]
@@ -44,7 +79,7 @@ func (e *Engine) template(name string, of *common.File) (*parsedFile, error) {
 	if ok {
 		return known, nil
 	}
-	file, err := e.file(source{name: name, text: string(of.Data)})
+	file, err := e.file(source{name: name, text: string(of.Data)}, ahead)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +91,8 @@ func (e *Engine) template(name string, of *common.File) (*parsedFile, error) {
 	return file, nil
 }
 
-// file parses a template file, once.
-func (e *Engine) file(s source) (*parsedFile, error) {
+// file parses a template file, once. ahead is what was parsed already.
+func (e *Engine) file(s source, ahead map[source]parsedText) (*parsedFile, error) {
 	e.mu.RLock()
 	known, ok := e.parsed[s]
 	e.mu.RUnlock()
@@ -69,7 +104,11 @@ func (e *Engine) file(s source) (*parsedFile, error) {
 	if file, ok := e.parsed[s]; ok {
 		return file, nil
 	}
-	file, err := e.parse(s, &e.nodes)
+	text, ok := ahead[s]
+	if !ok {
+		text = e.parseText(s)
+	}
+	file, err := text.file(s, cmp.Or(e.left, leftDelimiter), &e.nodes)
 	if err == nil && len(e.parsed) < maxParsed {
 		e.parsed[s] = file
 	}
@@ -82,33 +121,39 @@ func (r *run) text(text string) (*parsedFile, error) {
 	if file, ok := r.parsed[s]; ok {
 		return file, nil
 	}
-	file, err := r.engine.parse(s, &r.nodes)
+	file, err := r.engine.parseText(s).file(s, cmp.Or(r.engine.left, leftDelimiter), &r.nodes)
 	if err == nil && len(r.parsed) < maxParsed {
 		r.parsed[s] = file
 	}
 	return file, err
 }
 
-// parse parses and instruments a source, whose nodes are numbered.
-func (e *Engine) parse(s source, numbered *nodes) (*parsedFile, error) {
-	name := s.name
-	if name == "" {
-		name = tplName
+// leftDelimiter is what actions begin with if the engine has no other.
+const leftDelimiter = "{{"
+
+// parseText parses a source.
+func (e *Engine) parseText(s source) parsedText {
+	if n := strings.Count(s.text, cmp.Or(e.left, leftDelimiter)); n > maxActions {
+		return parsedText{err: &Error{File: s.name, Line: 1, Limit: true, Message: fmt.Sprintf("the template has %d actions, more than the limit of %d", n, maxActions)}}
 	}
-	left := cmp.Or(e.left, "{{")
-	if n := strings.Count(s.text, left); n > maxActions {
-		return nil, &Error{File: s.name, Line: 1, Limit: true, Message: fmt.Sprintf("the template has %d actions, more than the limit of %d", n, maxActions)}
-	}
-	trees, err := parse.Parse(name, s.text, e.left, e.right, e.names, e.builtins)
+	trees, err := parse.Parse(cmp.Or(s.name, tplName), s.text, e.left, e.right, e.names, e.builtins)
 	if err != nil {
-		return nil, parseError(s, err)
+		return parsedText{err: parseError(s, err)}
 	}
-	file := &parsedFile{source: s, trees: trees, textNode: -1, lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
+	return parsedText{trees: trees}
+}
+
+// file instruments the templates of a source, whose nodes are numbered. left is what actions begin with.
+func (t parsedText) file(s source, left string, numbered *nodes) (*parsedFile, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	file := &parsedFile{source: s, trees: t.trees, textNode: -1, lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
 	if !strings.Contains(s.text, left) {
 		file.textNode = numbered.note(node{file: file, literal: true, parent: -1})
 	}
-	for _, name := range sortedKeys(trees) {
-		numbered.instrument(file, trees[name])
+	for _, name := range sortedKeys(t.trees) {
+		numbered.instrument(file, t.trees[name])
 	}
 	return file, nil
 }

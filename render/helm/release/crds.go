@@ -32,21 +32,28 @@ type crdDocument struct {
 	line int
 	text []byte
 	err  error
+	// defines is what the document defines; nil if it is no CustomResourceDefinition.
+	defines *render.Definition
 }
 
 // parse returns the parsed files, which are parsed once, several at a time.
 func (fs *crdFiles) parse(crds []helmchart.CRD) []*crdFile {
-	files := make([]*crdFile, len(crds))
+	return each(crds, func(_ int, crd helmchart.CRD) *crdFile { return fs.file(crd)() })
+}
+
+// each returns what make makes of the items of a list, several at a time.
+func each[T, U any](all []T, of func(i int, item T) U) []U {
+	made := make([]U, len(all))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, crd := range crds {
+	for i, item := range all {
 		group.Go(func() error {
-			files[i] = fs.file(crd)()
+			made[i] = of(i, item)
 			return nil
 		})
 	}
 	_ = group.Wait() // no function fails
-	return files
+	return made
 }
 
 func (fs *crdFiles) file(crd helmchart.CRD) func() *crdFile {
@@ -67,42 +74,62 @@ func parseCRDs(f *common.File) *crdFile {
 		return made
 	}
 	for _, d := range documents {
-		text, err := sigsyaml.YAMLToJSON(d.Text)
-		made.documents = append(made.documents, crdDocument{d.Line + 1, text, err})
+		document := crdDocument{line: d.Line + 1}
+		if document.text, document.err = sigsyaml.YAMLToJSON(d.Text); document.err == nil {
+			if defines, ok := render.DefinitionOf(document.text); ok {
+				document.defines = &defines
+			}
+		}
+		made.documents = append(made.documents, document)
 	}
 	return made
 }
 
-// CRDs returns the documents in crds/ of the chart and its dependencies, as JSON. Those that cannot be read are not
-// among them.
-func (c *Chart) CRDs() [][]byte {
-	var texts [][]byte
+// Definitions returns what the CustomResourceDefinitions in crds/ of the chart and its dependencies define. Those that cannot
+// be read are not among them.
+func (c *Chart) Definitions() []render.Definition {
+	var all []render.Definition
 	for _, f := range c.files.parse(c.CRDObjects()) {
 		for _, d := range f.documents {
-			if d.err == nil {
-				texts = append(texts, d.text)
+			if d.defines != nil {
+				all = append(all, *d.defines)
 			}
 		}
 	}
-	return texts
+	return all
 }
 
 // definitions returns what is in crds/ of a chart and its dependencies: as printed, or only the
 // CustomResourceDefinitions, which Flux applies.
 func (fs *crdFiles) definitions(crds []helmchart.CRD, labels map[string]string, printed bool) ([]*Object, error) {
+	type objects struct {
+		all []*Object
+		err error
+	}
 	var all []*Object
-	for i, f := range fs.parse(crds) {
-		name := crds[i].Filename
-		if f.bad != nil {
-			return nil, &Problem{File: name, Line: f.bad.Line, Message: f.bad.Message}
+	for _, of := range each(fs.parse(crds), func(i int, f *crdFile) objects {
+		found, err := f.objects(crds[i].Filename, labels, printed)
+		return objects{found, err}
+	}) {
+		if of.err != nil {
+			return nil, of.err
 		}
-		for _, d := range f.documents {
-			if d.err != nil {
-				return nil, &Problem{File: name, Line: d.line, Message: d.err.Error()}
-			}
-			if object := d.object(name, labels, printed); object != nil {
-				all = append(all, object)
-			}
+		all = append(all, of.all...)
+	}
+	return all, nil
+}
+
+// objects are the objects of a file with a name.
+func (f *crdFile) objects(name string, labels map[string]string, printed bool) (all []*Object, err error) {
+	if f.bad != nil {
+		return nil, &Problem{File: name, Line: f.bad.Line, Message: f.bad.Message}
+	}
+	for _, d := range f.documents {
+		if d.err != nil {
+			return nil, &Problem{File: name, Line: d.line, Message: d.err.Error()}
+		}
+		if object := d.object(name, labels, printed); object != nil {
+			all = append(all, object)
 		}
 	}
 	return all, nil
@@ -118,7 +145,7 @@ func (d crdDocument) object(file string, labels map[string]string, all bool) *Ob
 	for key, value := range labels {
 		field(field(content, "metadata"), "labels")[key] = value
 	}
-	return &Object{JSON: encode(content), File: file}
+	return &Object{JSON: encode(content), File: file, Defines: d.defines}
 }
 
 // encode encodes what was decoded from JSON.

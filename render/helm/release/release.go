@@ -79,6 +79,8 @@ type Object struct {
 	Events   []string
 	Weight   int
 	Policies []string
+	// Defines is what a CustomResourceDefinition of crds/ defines; nil for other objects.
+	Defines *render.Definition
 	// Unknown are the fields that came of chance, or of what is not known of the cluster.
 	Unknown []render.Unknown
 
