@@ -110,7 +110,7 @@ func (p *preparation) isPlain(o *Object) bool {
 	}
 	content := p.ask.Storage.content(o)
 	_, hasStatus := content["status"]
-	return !hasStatus && p.handler.plain(content) && (p.ask.Applier != apply.Flux || apply.Normal(content))
+	return !hasStatus && p.handler.plain(content) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || apply.Normal(content))
 }
 
 // createdPlain creates an object instead of applying it, which is faster, if the kind knows all

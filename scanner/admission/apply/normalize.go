@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -27,6 +28,9 @@ func Normalized(content map[string]any) map[string]any {
 	}
 	return out
 }
+
+// Decodes reports whether the client of Flux knows a kind, so that it sends of a manifest what it decodes.
+func Decodes(kind schema.GroupVersionKind) bool { return scheme.Scheme.Recognizes(kind) }
 
 // typed returns what the client of Flux keeps of a manifest; nil when it cannot read it.
 func typed(u *unstructured.Unstructured) map[string]any {
