@@ -49,10 +49,18 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 	}
 	_, ours := l.inTree(l.at)
 	var decides, keeps *Leaf
-	for _, leaf := range l.first(fieldTries) {
-		_, written := l.writtenAt(leaf)
-		if decides != nil && !written {
-			continue // one that decides and is not in the tree is known
+	worth := func(leaf *Leaf) (written, ok bool) {
+		_, written = l.writtenAt(leaf)
+		return written, decides == nil || written // one that decides and is not in the tree is known
+	}
+	leaves := l.first(fieldTries)
+	for i, leaf := range leaves {
+		written, ok := worth(leaf)
+		if !ok {
+			continue
+		}
+		if i == 0 && l.missing != nil || i == 1 && l.missing == nil { // a field that is there is often decided by the first
+			l.tryAhead(l.file(l.made.Document), slices.DeleteFunc(slices.Clone(leaves[i:]), func(other *Leaf) bool { _, ok := worth(other); return !ok }))
 		}
 		switch e := l.effect(leaf, l.field); {
 		case e == changed && written && l.literal:

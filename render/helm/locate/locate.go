@@ -51,6 +51,8 @@ type Tracer struct {
 	trials   int
 	// begun are the last trials for a field, which are taken up again for a render of the whole release.
 	begun []begun
+	// ahead are trials for a field that were not asked for so far.
+	ahead map[*Leaf]attempts
 	// values are the files of values of the chart and its dependencies, those that were asked for; nil for what is none.
 	values map[string]*yaml.Node
 
@@ -64,7 +66,7 @@ type Tracer struct {
 // New returns a Tracer of a release.
 func New(ctx context.Context, of Traced) *Tracer {
 	return &Tracer{Traced: of, ctx: ctx, ready: of.Release.Ready(), leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{},
-		wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
+		ahead: map[*Leaf]attempts{}, wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
 }
 
 // object is an object that is looked at.
@@ -116,7 +118,10 @@ func (t *Tracer) Document(index int) tree.Position {
 func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer func() { t.begun = nil }() // which is large
+	defer func() { // they are large
+		t.begun = nil
+		clear(t.ahead)
+	}()
 	return t.look(index, field, part, value, found).place()
 }
 

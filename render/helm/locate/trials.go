@@ -2,6 +2,9 @@ package locate
 
 import (
 	"reflect"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
@@ -68,36 +71,78 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	if known, ok := f.tried[l]; ok {
 		return known
 	}
-	var made trial
-	for i, variant := range t.variants(l) {
-		if t.trials >= releaseTries || t.ctx.Err() != nil {
-			return trial{}
-		}
-		t.trials++
-		documents, err := t.render(f, l, i, variant())
-		if err == nil {
-			made = trial{true, documents}
-			break
-		}
+	a, ok := t.ahead[l]
+	if !ok {
+		a = t.attempt(f, l, releaseTries-t.trials)
 	}
-	for _, d := range made.documents {
+	if t.trials += a.tries; t.trials > releaseTries || a.stopped {
+		t.trials = min(t.trials, releaseTries)
+		return trial{}
+	}
+	for _, d := range a.documents {
 		forget(d)
 	}
-	f.tried[l] = made
-	return made
+	for _, b := range a.begun {
+		t.begun = append(t.begun[max(0, len(t.begun)-fieldTries+1):], b)
+	}
+	f.tried[l] = a.trial
+	return a.trial
 }
 
-// render renders a template file of a release, which has the i-th other value of a leaf.
-func (t *Tracer) render(f *templateFile, l *Leaf, i int, r *release.Release) ([]*release.Document, error) {
-	if f.name == "" {
-		return r.Documents(t.ctx)
+// tryAhead tries leaves several at a time, whose trials are asked for next. What is not asked for counts for nothing, so
+// that it does not depend on the order in which they end what is tried.
+func (t *Tracer) tryAhead(f *templateFile, leaves []*Leaf) {
+	made := make([]attempts, len(leaves))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, l := range leaves {
+		if _, ok := f.tried[l]; !ok {
+			group.Go(func() error {
+				made[i] = t.attempt(f, l, variantTries)
+				return nil
+			})
+		}
 	}
-	b, err := r.Begin(t.ctx, f.name)
-	if err != nil {
-		return nil, err
+	_ = group.Wait() // no function fails
+	for i, l := range leaves {
+		if made[i].tries > 0 {
+			t.ahead[l] = made[i]
+		}
 	}
-	t.begun = append(t.begun[max(0, len(t.begun)-fieldTries+1):], begun{l, i, b})
-	return b.Documents, nil
+}
+
+// attempts are the renders of a template file with other values of a leaf, up to the first one that succeeds.
+type attempts struct {
+	trial
+	tries int
+	begun []begun
+	// stopped is set when there were too many before one succeeded.
+	stopped bool
+}
+
+// attempt renders a template file with other values of a leaf, so many at most. It changes nothing.
+func (t *Tracer) attempt(f *templateFile, l *Leaf, most int) (a attempts) {
+	for i, variant := range t.variants(l) {
+		if a.tries >= most || t.ctx.Err() != nil {
+			a.stopped = true
+			return a
+		}
+		a.tries++
+		if f.name == "" {
+			documents, err := variant().Documents(t.ctx)
+			if err == nil {
+				a.trial = trial{true, documents}
+				return a
+			}
+			continue
+		}
+		if b, err := variant().Begin(t.ctx, f.name); err == nil {
+			a.begun = append(a.begun, begun{l, i, b})
+			a.trial = trial{true, b.Documents}
+			return a
+		}
+	}
+	return a
 }
 
 // begun is a release that has the i-th other value of a leaf, of which a template file was rendered.
