@@ -41,7 +41,7 @@ var (
 func init() {
 	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		reserve(huge)
+		reserve(hugeWithin(debug.SetMemoryLimit(-1)))
 		return // the user decides
 	}
 	debug.SetGCPercent(-1)
@@ -49,6 +49,10 @@ func init() {
 	debug.SetMemoryLimit(first)
 	afterCollection(collected, 1)
 }
+
+// hugeWithin returns how much of a heap that is bounded has huge pages, in bytes. A huge page is there as a whole
+// once any of it is used, which the bound does not count.
+func hugeWithin(bound int64) int { return int(min(huge, bound/4)) }
 
 // Lasting says that this process stays: its heap stays as small as it can be.
 func Lasting() { lasting.Store(true) }

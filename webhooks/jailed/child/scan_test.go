@@ -153,7 +153,7 @@ func TestCulprit(t *testing.T) {
 		hostile.Hungry(tree, "hungry-a")
 		hostile.Hungry(tree, "hungry-b")
 	})
-	s := testScanner(t, jailed.Limits{Memory: 200 << 20, Workers: 4, Wall: 2 * time.Minute})
+	s := testScanner(t, jailed.Limits{Memory: 140 << 20, Workers: 4, Wall: 2 * time.Minute})
 	outcome, err := s.Scan(context.Background(), requestOf(p), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestCulprit(t *testing.T) {
 		if d.Root != "" {
 			roots = append(roots, d.Root)
 		}
-		if !d.Limit || !strings.Contains(d.Why, "200 MiB of memory") {
+		if !d.Limit || !strings.Contains(d.Why, "140 MiB of memory") {
 			t.Errorf("death %+v", d)
 		}
 	}
@@ -180,7 +180,7 @@ func TestCulprit(t *testing.T) {
 		t.Errorf("findings %+v", r.Findings)
 	}
 	for _, i := range r.Indeterminate {
-		if !strings.HasPrefix(i.Why, "the process that rendered it took more than the 200 MiB") || i.Location.Path != i.Root+"/kustomization.yaml" {
+		if !strings.HasPrefix(i.Why, "the process that rendered it took more than the 140 MiB") || i.Location.Path != i.Root+"/kustomization.yaml" {
 			t.Errorf("indeterminate %+v", i)
 		}
 	}
@@ -200,7 +200,7 @@ func TestGivenUp(t *testing.T) {
 		tries  int
 		why    string
 	}{
-		"no more retries":   {jailed.Limits{Memory: 200 << 20, Workers: 1, Retries: 1}, 2, "memory"},
+		"no more retries":   {jailed.Limits{Memory: 140 << 20, Workers: 1, Retries: 1}, 2, "memory"},
 		"no memory at all":  {jailed.Limits{Memory: 2 << 20, Workers: 1}, 1, "memory"},
 		"no time":           {jailed.Limits{Wall: 300 * time.Millisecond, Root: time.Minute, Workers: 1}, 1, "took longer than the 300ms"},
 		"no processor time": {jailed.Limits{CPU: time.Second, Workers: 1, Retries: -1}, 1, "processor time"},
