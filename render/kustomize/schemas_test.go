@@ -122,6 +122,8 @@ var schemaCases = map[string]schemaCase{
 	"tag":              {crd: definition("              a: {type: !!str string}\n")},
 	"odd indentation":  {crd: definition("              a:\n                description: \"one\n two\"\n")},
 	"Windows":          {crd: strings.ReplaceAll(definition(""), "\n", "\r\n")},
+	"other line ends":  {crd: strings.ReplaceAll(definition("")+strings.Repeat("\n", 200), "metadata:\n", "metadata:\n  annotations: {a: \""+strings.Repeat("a\u0085", 700)+"\"}\n")},
+	"a line end":       {crd: strings.ReplaceAll(definition(""), "metadata:\n", "metadata:\n  annotations: {a: \"a\u0085b\"}\n")},
 	"in a line":        {crd: strings.ReplaceAll(definition(""), "openAPIV3Schema:", "openAPIV3Schema: # comment")},
 	"broken":           {crd: definition("              a: [\n"), fails: true},
 	"list":             {crd: "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(definition(""), "\n", "\n  ")},

@@ -144,9 +144,9 @@ func schemaAt(text []byte, at origin.Pair) (s schema, ok bool) {
 	for range at.Key.Line - 1 {
 		start += bytes.IndexByte(text[start:], '\n') + 1
 	}
-	indent := at.Key.Column - 1
 	end := start + bytes.IndexByte(text[start:], '\n')
-	if end < start {
+	to := endOfBlock(text, end+1, at.Key.Column-1)
+	if end < start || to < end { // other characters than \n end lines in YAML 1.1
 		return s, false
 	}
 	var content map[string]any
@@ -156,7 +156,6 @@ func schemaAt(text []byte, at origin.Pair) (s schema, ok bool) {
 	if _, err := origin.FromYAML(content); err != nil {
 		return s, false
 	}
-	to := endOfBlock(text, end+1, indent)
 	return schema{from: end, to: to, lines: bytes.Count(text[end:to], []byte("\n")), json: tree.Encode(content)}, true
 }
 
