@@ -13,31 +13,48 @@ const maxKept = 8 << 20
 // kept are roots as they were rendered, for who wants to know where their objects come from.
 type kept struct {
 	mu    sync.Mutex
-	of    map[*render.Unit]*release.Rendered
+	of    map[render.RootID]keptRelease
 	bytes int
 }
 
-// keep keeps what a unit renders to, if there is room for it.
-func (k *kept) keep(u *render.Unit, rendered *release.Rendered) {
-	size := outputOf(rendered)
+// keptRelease is what a root was rendered to with a unit: it may have another one once more is known of the cluster.
+type keptRelease struct {
+	unit     *render.Unit
+	rendered *release.Rendered
+}
+
+// keep keeps what a root renders to, if there is room for it, and not what it rendered to before.
+func (k *kept) keep(root render.Root, rendered *release.Rendered) {
+	id, size := root.RootID, outputOf(rendered)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, known := k.of[u]; !known && k.bytes+size <= maxKept {
-		k.of[u] = rendered
+	if before, ok := k.of[id]; ok {
+		if before.unit == root.Unit {
+			return
+		}
+		k.drop(id)
+	}
+	if k.bytes+size <= maxKept {
+		k.of[id] = keptRelease{root.Unit, rendered}
 		k.bytes += size
 	}
 }
 
-// take returns what was kept of a unit, for one user only: following a trace changes it.
-func (k *kept) take(u *render.Unit) *release.Rendered {
+func (k *kept) drop(id render.RootID) {
+	k.bytes -= outputOf(k.of[id].rendered)
+	delete(k.of, id)
+}
+
+// take returns what was kept of a root, for one user only: following a trace changes it.
+func (k *kept) take(root render.Root) *release.Rendered {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	rendered := k.of[u]
-	if rendered != nil {
-		delete(k.of, u)
-		k.bytes -= outputOf(rendered)
+	of, ok := k.of[root.RootID]
+	if !ok || of.unit != root.Unit {
+		return nil
 	}
-	return rendered
+	k.drop(root.RootID)
+	return of.rendered
 }
 
 func outputOf(rendered *release.Rendered) int {

@@ -71,7 +71,7 @@ func (t *tracer) begin() {
 	if err != nil {
 		return
 	}
-	rendered := t.kept.take(t.root.Unit)
+	rendered := t.kept.take(t.root)
 	if rendered == nil {
 		if rendered, err = made.Once(t.ctx); err != nil {
 			return

@@ -27,7 +27,7 @@ func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.once(ctx, in.root.Unit.Object, leftOut)
 	if err == nil {
-		in.kept.keep(in.root.Unit, rendered)
+		in.kept.keep(in.root, rendered)
 	}
 	reason, whole := in.reason()
 	if reason == "" || ctx.Err() != nil {

@@ -30,7 +30,7 @@ type Source struct {
 
 // New makes a Source of the HelmReleases of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source {
-	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}, &kept{of: map[*render.Unit]*release.Rendered{}}}
+	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}, &kept{of: map[render.RootID]keptRelease{}}}
 }
 
 // Kind implements Source.

@@ -36,10 +36,10 @@ func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 }
 
 // Harmless is a cheap test that a text cannot exceed the limits: it has no alias,
-// fewer bytes than nodes are allowed, and no document with more of the marks that
+// fewer bytes, or marks of nodes, than nodes are allowed, and no document with more of the marks that
 // keys come with - `key: value`, `{key, key}`, `? key` - than keys are.
 func Harmless(data []byte, limits Limits) bool {
-	if len(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && bytes.IndexByte(data, '*') >= 0 {
+	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && mayHaveAlias(data) {
 		return false
 	}
 	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
@@ -48,6 +48,36 @@ func Harmless(data []byte, limits Limits) bool {
 		}
 	}
 	return true
+}
+
+// mostNodes is more than the nodes of a text without aliases: each entry of a mapping and item of a list has a mark,
+// and makes at most two nodes and one around them.
+func mostNodes(data []byte) int {
+	marks := 1 + bytes.Count(data, []byte("---"))
+	for _, mark := range []string{":", ",", "?", "-", "[", "{"} {
+		marks += bytes.Count(data, []byte(mark))
+	}
+	return 3 * marks
+}
+
+// mayHaveAlias reports whether there is a * where an alias may begin: the scanner of YAML takes it for one only behind
+// what ends a token, and before a character that names have.
+func mayHaveAlias(data []byte) bool {
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(data[at:], '*')
+		if next < 0 {
+			return false
+		}
+		at += next
+		if at+1 < len(data) && isWordByte(data[at+1]) && (at == 0 || !endsNoToken(data[at-1])) {
+			return true
+		}
+	}
+}
+
+// endsNoToken reports whether nothing in valid YAML ends with a character behind which an alias can follow.
+func endsNoToken(c byte) bool {
+	return isWordByte(c) && c != '-' || bytes.IndexByte([]byte("'\"()*/=`<"), c) >= 0
 }
 
 // Guard counts the nodes of each YAML document with its aliases expanded. What

@@ -29,8 +29,21 @@ type Document struct {
 	content map[string]any
 }
 
-// separator is where Helm cuts the output of a template: more often than YAML would.
-var separator = regexp.MustCompile(`(?m)^---[ \t]*`)
+// separators are where Helm cuts the output of a template, more often than YAML would: at (?m)^---[ \t]*.
+func separators(text string) (all [][2]int) {
+	for at := 0; ; {
+		if strings.HasPrefix(text[at:], "---") {
+			end := len(text) - len(strings.TrimLeft(text[at+3:], " \t"))
+			all = append(all, [2]int{at, end})
+			at = end
+		}
+		next := strings.Index(text[at:], "\n---")
+		if next < 0 {
+			return all
+		}
+		at += next + 1
+	}
+}
 
 // documents cuts the output of the templates, in the order of their names.
 func documents(files []*engine.File) []*Document {
@@ -55,7 +68,7 @@ func cut(f *engine.File) []*Document {
 		}
 	}
 	at := start
-	for _, found := range separator.FindAllStringIndex(f.Text[start:], -1) {
+	for _, found := range separators(f.Text[start:]) {
 		add(at, start+found[0])
 		at = start + found[1]
 	}
