@@ -59,7 +59,7 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 		if !ok {
 			continue
 		}
-		if i == 0 && l.missing != nil || i == 1 && l.missing == nil { // a field that is there is often decided by the first
+		if i > 0 || l.missing != nil { // a field that is there is often decided by the first
 			l.tryAhead(l.file(l.made.Document), slices.DeleteFunc(slices.Clone(leaves[i:]), func(other *Leaf) bool { _, ok := worth(other); return !ok }))
 		}
 		switch e := l.effect(leaf, l.field); {

@@ -89,12 +89,16 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	return a.trial
 }
 
-// tryAhead tries leaves several at a time, whose trials are asked for next. What is not asked for counts for nothing, so
-// that it does not depend on the order in which they end what is tried.
+// tryAhead tries the first of leaves, unless it was tried, side by side with as many of the others as there are cores. What is
+// not asked for then counts for nothing, so that it does not depend on the order in which they end what is tried.
 func (t *Tracer) tryAhead(f *templateFile, leaves []*Leaf) {
+	_, ahead := t.ahead[leaves[0]]
+	if _, tried := f.tried[leaves[0]]; ahead || tried {
+		return
+	}
+	leaves = leaves[:min(len(leaves), runtime.GOMAXPROCS(0))]
 	made := make([]attempts, len(leaves))
 	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, l := range leaves {
 		if _, ok := f.tried[l]; !ok {
 			group.Go(func() error {
