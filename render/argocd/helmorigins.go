@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
@@ -120,7 +121,7 @@ func (g *given) layers() []layer {
 // writtenAt is where the value of a leaf is written; ok is false for one that the tree does not have.
 func (t *tracedRelease) writtenAt(l *locate.Leaf) (place origin.Place, ok bool) {
 	for _, from := range t.layers {
-		if value, ok := locate.At(from.values, l.Path); ok && locate.Text(value) == locate.Text(l.Value) {
+		if value, ok := chart.At(from.values, l.Path); ok && locate.Text(value) == locate.Text(l.Value) {
 			return t.inLayer(from, l)
 		}
 	}

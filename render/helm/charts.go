@@ -31,7 +31,7 @@ type loaded struct {
 func newLoaded(c *helmchart.Chart, err error) *loaded {
 	l := &loaded{err: err}
 	l.declared = sync.OnceValue(func() *declared {
-		go l.words() // which are asked for next
+		go l.words() // which are needed next
 		return declare(l.chart)
 	})
 	l.words = sync.OnceValue(func() tree.WordSet { return tree.WordSet{} })

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/origin"
@@ -49,7 +50,7 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 			reference = i
 		}
 	}
-	_, inline := locate.At(map[string]any(ls.release.Spec.Values), l.Path)
+	_, inline := chart.At(map[string]any(ls.release.Spec.Values), l.Path)
 	if inline && (reference < 0 || !winsOverInline(ls.root.Unit.Release.References[reference], l)) {
 		o, err := ls.origins(ls.root.Unit.Parent, ls.root.Unit.Index)
 		if err != nil {
@@ -89,7 +90,7 @@ func sets(r render.Reference, parsed map[string]any, path []any, value any) bool
 	if r.TargetPath != "" {
 		return dottedPath(path) == strings.NewReplacer("[", ".", "]", "").Replace(r.TargetPath)
 	}
-	found, ok := locate.At(parsed, path)
+	found, ok := chart.At(parsed, path)
 	return ok && locate.Text(found) == locate.Text(value)
 }
 

@@ -4,11 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"testing/fstest"
-
-	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/helm/release"
-	"github.com/preadmit/preadmit/render/helm/values"
-	"github.com/preadmit/preadmit/render/tree"
 )
 
 // TestTryAhead tries leaves one by one and several at a time: the same comes of each, it counts the same however many
@@ -20,15 +15,7 @@ func TestTryAhead(t *testing.T) {
 		// c takes no other number, and b no longer text
 		"templates/a.yaml": {Data: []byte("{{ if or (ne (int .Values.c) 1) (gt (len .Values.b) 2) }}{{ fail `no` }}{{ end }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ .Values.a }}, b: {{ .Values.b }}, d: \"{{ .Values.d }}\"}\n")},
 	}
-	c, err := chart.FromTree(tree.New(fsys, tree.Limits{}), ".", chart.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	capabilities, err := values.Capabilities("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &release.Release{Chart: release.NewChart(c), Values: map[string]any{}, Capabilities: capabilities, Release: values.Release{Name: "app", Namespace: "shop"}}
+	r := newRelease(t, fsys)
 	rendered, err := r.Once(t.Context())
 	if err != nil {
 		t.Fatal(err)

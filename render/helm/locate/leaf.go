@@ -69,7 +69,7 @@ func LeavesOf(user, defaults map[string]any) []*Leaf {
 		all = append(all, &Leaf{Path: slices.Clone(path), Value: value})
 	})
 	walk(defaults, nil, func(path []any, value any) {
-		if _, ok := At(user, path); !ok {
+		if _, ok := chart.At(user, path); !ok {
 			all = append(all, &Leaf{Path: slices.Clone(path), Value: value, Default: true})
 		}
 	})
@@ -104,29 +104,6 @@ func keysOf(m map[string]any) func(func(string) bool) {
 	}
 }
 
-// At is what a path leads to.
-func At(v any, path []any) (any, bool) {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			m, ok := v.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if v, ok = m[step]; !ok {
-				return nil, false
-			}
-		case int:
-			list, ok := v.([]any)
-			if !ok || step >= len(list) {
-				return nil, false
-			}
-			v = list[step]
-		}
-	}
-	return v, true
-}
-
 // with returns values in which a leaf has another value.
 func (l *Leaf) with(user, defaults map[string]any, value any) map[string]any {
 	made := chart.CopyValues(user)
@@ -136,47 +113,16 @@ func (l *Leaf) with(user, defaults map[string]any, value any) map[string]any {
 	if l.Default { // lists are replaced as a whole
 		for i, step := range l.Path {
 			if _, isIndex := step.(int); isIndex {
-				if list, ok := At(defaults, l.Path[:i]); ok {
+				if list, ok := chart.At(defaults, l.Path[:i]); ok {
 					copied := chart.CopyValues(map[string]any{"list": list})["list"]
-					put(made, l.Path[:i], copied)
+					chart.Put(made, l.Path[:i], copied)
 				}
 				break
 			}
 		}
 	}
-	put(made, l.Path, value)
+	chart.Put(made, l.Path, value)
 	return made
-}
-
-func put(v any, path []any, value any) {
-	for i, step := range path {
-		last := i == len(path)-1
-		switch step := step.(type) {
-		case string:
-			m, ok := v.(map[string]any)
-			if !ok {
-				return
-			}
-			if last {
-				m[step] = value
-				return
-			}
-			if m[step] == nil {
-				m[step] = map[string]any{}
-			}
-			v = m[step]
-		case int:
-			list, ok := v.([]any)
-			if !ok || step >= len(list) {
-				return
-			}
-			if last {
-				list[step] = value
-				return
-			}
-			v = list[step]
-		}
-	}
 }
 
 // isKey reports whether a leaf is the value of a key, and not an element of a list.

@@ -57,7 +57,7 @@ func (t *Tracer) rebuilt(l *Leaf, value any) *release.Release {
 func (t *Tracer) without(l *Leaf) *release.Release {
 	other := *t.Release
 	other.Values = chart.CopyValues(t.Release.Values)
-	if holder, ok := At(other.Values, l.Path[:len(l.Path)-1]); ok {
+	if holder, ok := chart.At(other.Values, l.Path[:len(l.Path)-1]); ok {
 		delete(holder.(map[string]any), l.Path[len(l.Path)-1].(string))
 	}
 	return &other
@@ -65,8 +65,8 @@ func (t *Tracer) without(l *Leaf) *release.Release {
 
 // changeDefault changes a value of a chart, or of the dependency that has it; false if none has.
 func changeDefault(c *helmchart.Chart, path []any, value any) bool {
-	if _, ok := At(c.Values, path); ok {
-		put(c.Values, path, value)
+	if _, ok := chart.At(c.Values, path); ok {
+		chart.Put(c.Values, path, value)
 		return true
 	}
 	name, ok := path[0].(string)

@@ -22,13 +22,7 @@ type comparison struct{ leaves, ready int }
 // compare compares what templates see of a release with other values of so many of its leaves.
 func (n *comparison) compare(t *testing.T, name string, c *helmchart.Chart, user map[string]any, leaves int) {
 	t.Helper()
-	capabilities, err := values.Capabilities("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracer := New(t.Context(), Traced{Chart: c, Release: &release.Release{
-		Chart: release.NewChart(c), Values: user, Capabilities: capabilities, Release: values.Release{Name: "app", Namespace: "shop"},
-	}})
+	tracer := New(t.Context(), Traced{Chart: c, Release: releaseOf(t, c, user)})
 	for i := 0; i < len(tracer.leaves); i += max(1, len(tracer.leaves)/leaves) {
 		l := tracer.leaves[i]
 		for _, value := range l.others() {
@@ -144,6 +138,25 @@ func TestReadyCharts(t *testing.T) {
 	}
 }
 
+// newRelease returns a release of a chart without values of its user.
+func newRelease(t *testing.T, files fstest.MapFS) *release.Release {
+	t.Helper()
+	c, err := chart.FromTree(tree.New(files, tree.Limits{}), ".", chart.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return releaseOf(t, c, map[string]any{})
+}
+
+func releaseOf(t *testing.T, c *helmchart.Chart, user map[string]any) *release.Release {
+	t.Helper()
+	capabilities, err := values.Capabilities("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &release.Release{Chart: release.NewChart(c), Values: user, Capabilities: capabilities, Release: values.Release{Name: "app", Namespace: "shop"}}
+}
+
 // TestReadyShared sets a key of a table among global values, which charts have in common, and one of a release that is made
 // ready again.
 func TestReadyShared(t *testing.T) {
@@ -153,15 +166,7 @@ func TestReadyShared(t *testing.T) {
 		"charts/part/Chart.yaml": {Data: []byte("{apiVersion: v2, version: 1.0.0, name: part}")},
 		"templates/a.yaml":       {Data: []byte("{{ $_ := set .Values.global.t.u `x` 2 }}a: {{ .Values.part.global.t.u.x }}{{ .Values.a }}\n")},
 	}
-	c, err := chart.FromTree(tree.New(fsys, tree.Limits{}), ".", chart.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	capabilities, err := values.Capabilities("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &release.Release{Chart: release.NewChart(c), Values: map[string]any{}, Capabilities: capabilities, Release: values.Release{Name: "app", Namespace: "shop"}}
+	r := newRelease(t, fsys)
 	ready := r.Ready()
 	changed, ok := ready.With([]any{"a"}, float64(1), float64(3), true)
 	if !ok {

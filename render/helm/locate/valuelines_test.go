@@ -307,7 +307,7 @@ func otherThan(v any) any {
 
 // parentOf is what holds the last step of a path.
 func parentOf(m map[string]any, path []any) any {
-	v, _ := locate.At(m, path[:len(path)-1])
+	v, _ := chart.At(m, path[:len(path)-1])
 	return v
 }
 

@@ -80,7 +80,7 @@ func (r *Ready) With(path []any, now, value any, ofChart bool) (changed *Release
 	if err != nil || len(path) == 0 || now == nil || value == nil || r.decidesMore(path) || ofChart && (r.imports || r.aliased) {
 		return nil, false
 	}
-	if at, ok := at(p.all[valuesKey], path); !ok || !reflect.DeepEqual(at, now) {
+	if at, ok := chart.At(valuesIn(p.all), path); !ok || !reflect.DeepEqual(at, now) {
 		return nil, false
 	}
 	other := *r.release
@@ -88,8 +88,8 @@ func (r *Ready) With(path []any, now, value any, ofChart bool) (changed *Release
 	return &other, true
 }
 
-// valuesKey is the name by which templates know values.
-const valuesKey = "Values"
+// valuesIn returns the values among what templates see.
+func valuesIn(all common.Values) map[string]any { return all["Values"].(common.Values) }
 
 // decidesMore reports whether a value may turn a dependency on, or is one of several charts.
 func (r *Ready) decidesMore(path []any) bool {
@@ -114,44 +114,9 @@ func (w *with) take() (c *helmchart.Chart, all common.Values, err error) {
 	}
 	all = copies{}.of(p.all).(common.Values)
 	if len(w.path) > 0 {
-		last := len(w.path) - 1
-		holder, _ := at(all[valuesKey], w.path[:last])
-		switch holder := holder.(type) {
-		case map[string]any:
-			holder[w.path[last].(string)] = w.value
-		case common.Values:
-			holder[w.path[last].(string)] = w.value
-		case []any:
-			holder[w.path[last].(int)] = w.value
-		}
+		chart.Put(valuesIn(all), w.path, w.value)
 	}
 	return chart.Copy(p.chart), all, nil
-}
-
-// at is what a path leads to.
-func at(v any, path []any) (any, bool) {
-	for _, step := range path {
-		var ok bool
-		switch in := v.(type) {
-		case map[string]any:
-			key, _ := step.(string)
-			v, ok = in[key]
-		case common.Values:
-			key, _ := step.(string)
-			v, ok = in[key]
-		case []any:
-			var i int
-			if i, ok = step.(int); ok {
-				if ok = i < len(in); ok {
-					v = in[i]
-				}
-			}
-		}
-		if !ok {
-			return nil, false
-		}
-	}
-	return v, true
 }
 
 // copies are the copies of mappings, by these: what is one mapping at several places, as Helm makes it of tables among

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
@@ -117,7 +118,7 @@ func (c *Chart) fieldAt(i int, at tree.Position) (field string, value any) {
 func (c *Chart) setBy(l *locate.Leaf) (layer, int, int, bool) {
 	for _, from := range c.given.layers {
 		if from.inline {
-			if _, ok := locate.At(c.ValuesInline, l.Path); ok {
+			if _, ok := chart.At(c.ValuesInline, l.Path); ok {
 				return from, 0, 0, true
 			}
 			continue
