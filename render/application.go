@@ -55,17 +55,6 @@ func (s *ApplicationSource) IsChart() bool {
 	return s.Artifact != nil && s.Artifact.Kind == artifact.Chart
 }
 
-// ofAnyVersion is the unit without the version of the cluster.
-func (u *Unit) ofAnyVersion() *Unit {
-	if u.Application == nil {
-		return u
-	}
-	unit, application := *u, *u.Application
-	application.KubeVersion = ""
-	unit.Application = &application
-	return &unit
-}
-
 // words are all that decides what an Application renders to beside its object.
 func (a *Application) words() []string {
 	if a == nil {

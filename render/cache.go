@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-7"
+const cacheFormat = "preadmit-render-8"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
@@ -60,17 +60,21 @@ type cacheEntry struct {
 	Diagnostics []Diagnostic
 	Lacks       *Lack
 	Asked       []Query
+	// AnyVersion is set when charts render to the same for all versions of Kubernetes that they take, which
+	// KubeVersions are.
+	AnyVersion   bool
+	KubeVersions string
 }
 
 // cacheKey names the result of rendering a root.
 type cacheKey string
 
-// keyFor is made of everything that decides what a root renders to.
-func keyFor(root Root, in *Needs, opts Options) cacheKey {
+// keyFor is made of everything that decides what a root renders to. anyVersion leaves out the version of Kubernetes.
+func keyFor(root Root, in *Needs, opts Options, anyVersion bool) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
 	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name, root.Cluster)
 	if unit := root.Unit; unit != nil {
-		if !in.Charts {
+		if anyVersion {
 			unit = unit.ofAnyVersion()
 		}
 		words = append(append(words, string(unit.decisive())), unit.words()...)
@@ -138,6 +142,9 @@ func (c *Cache) use(name string) {
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
 	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
+	if e.AnyVersion = r.ofAnyVersion(); e.AnyVersion {
+		e.KubeVersions = r.KubeVersion.Wanted
+	}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 		if len(o.Unknown) > 0 {
@@ -256,24 +263,46 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 	return files, total, err
 }
 
-// cached renders a kustomization by way of the cache. What fails is not kept: it is
+// cached renders a root by way of the cache. What fails is not kept: it is
 // explained anew.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	in := r.Needs(root)
 	if in.Problem != nil {
 		return do()
 	}
-	key := keyFor(root, in, r.opts)
-	if e := r.opts.Cache.load(key); e != nil {
-		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
-		for i, data := range e.Objects {
-			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i], Hook: e.Hooks[i]})
+	anyVersion := keyFor(root, in, r.opts, true)
+	ofVersion := anyVersion
+	if in.Charts {
+		ofVersion = keyFor(root, in, r.opts, false)
+	}
+	for _, key := range []cacheKey{anyVersion, ofVersion} {
+		if e := r.opts.Cache.load(key); e != nil && (!e.AnyVersion || allows(e.KubeVersions, root.Unit.kubeVersion())) {
+			return e.result(root, in)
 		}
-		return result
+		if anyVersion == ofVersion {
+			break
+		}
 	}
 	result := do()
-	if result.Problem == nil && in.Cover(result) {
-		r.opts.Cache.store(key, result)
+	if result.Problem != nil || !in.Cover(result) {
+		return result
+	}
+	if result.ofAnyVersion() {
+		r.opts.Cache.store(anyVersion, result)
+	} else {
+		r.opts.Cache.store(ofVersion, result)
+	}
+	return result
+}
+
+// result is what a root renders to that has the entry.
+func (e *cacheEntry) result(root Root, in *Needs) *Result {
+	result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
+	if e.AnyVersion {
+		result.KubeVersion = &KubeVersionUse{Wanted: e.KubeVersions}
+	}
+	for i, data := range e.Objects {
+		result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i], Hook: e.Hooks[i]})
 	}
 	return result
 }

@@ -104,13 +104,14 @@ type needsKey struct {
 func keyOf(root Root) needsKey { return needsKey{root.RootID, root.Unit} }
 
 // Identity returns a name for all that decides what a root renders to, whatever the version of Kubernetes is. It is
-// empty where the version may decide, and for a root that does not render.
-func (r *Renderer) Identity(root Root) string {
+// empty where the version may decide, and for a root that does not render. rendered is what it rendered to, as far as
+// that is known; else nil.
+func (r *Renderer) Identity(root Root, rendered *Result) string {
 	in := r.Needs(root)
-	if in.Problem != nil || in.Charts {
+	if in.Problem != nil || in.Charts && (rendered == nil || !rendered.ofAnyVersion()) {
 		return ""
 	}
-	return string(keyFor(root, in, r.opts))
+	return string(keyFor(root, in, r.opts, true))
 }
 
 // Cover reports whether rendering read and missed nothing but what is in the needs.

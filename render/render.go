@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 
+	"github.com/Masterminds/semver/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/preadmit/preadmit/render/tree"
@@ -195,6 +197,37 @@ type Result struct {
 	Diagnostics []Diagnostic
 	// Asked is what a chart looked up in the cluster and its unit does not say.
 	Asked []Query
+	// KubeVersion is what a chart makes of the version of Kubernetes; nil where that is not known, and for a root
+	// without charts.
+	KubeVersion *KubeVersionUse
+}
+
+// KubeVersionUse is what a chart makes of the version of Kubernetes that it is told.
+type KubeVersionUse struct {
+	// Read is set once the version may have decided something: what a root renders to, or since then where that
+	// is written, which is found by rendering it with other values.
+	Read atomic.Bool
+	// Wanted are the versions that the chart takes, as Chart.yaml says it; empty for all.
+	Wanted string
+}
+
+// IsRead reports whether the version may have decided something so far.
+func (u *KubeVersionUse) IsRead() bool { return u != nil && u.Read.Load() }
+
+// ofAnyVersion reports whether a chart renders to the same for all versions of Kubernetes that it takes.
+func (r *Result) ofAnyVersion() bool { return r.KubeVersion != nil && !r.KubeVersion.IsRead() }
+
+// allows reports whether a version is one that a chart takes (helm.sh/helm/v4/pkg/chart/v2/util, IsCompatibleRange).
+func allows(wanted, version string) bool {
+	if wanted == "" {
+		return true
+	}
+	v, err := semver.NewVersion(version)
+	if err != nil {
+		return false
+	}
+	constraint, err := semver.NewConstraint(wanted)
+	return err == nil && constraint.Check(v)
 }
 
 // What results say of files is in the words of package tree.

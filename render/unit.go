@@ -65,6 +65,30 @@ type Unit struct {
 	Origins func(ctx context.Context, root RootID, index int) (*origin.Origin, error) `json:"-"`
 }
 
+// ofAnyVersion is the unit without the version of the cluster.
+func (u *Unit) ofAnyVersion() *Unit {
+	unit := *u
+	if u.Application != nil {
+		application := *u.Application
+		application.KubeVersion = ""
+		unit.Application = &application
+	}
+	if u.Release != nil {
+		release := *u.Release
+		release.KubeVersion = ""
+		unit.Release = &release
+	}
+	return &unit
+}
+
+// kubeVersion is the version of Kubernetes that a chart is told; empty for none.
+func (u *Unit) kubeVersion() string {
+	if u == nil || u.Release == nil {
+		return ""
+	}
+	return u.Release.KubeVersion
+}
+
 // IsElsewhere reports whether a unit is made of an artifact that is there.
 func (u *Unit) IsElsewhere() bool {
 	return u != nil && u.Artifact != nil && u.Problem == nil && u.Release == nil && u.Application == nil

@@ -71,7 +71,13 @@ func TestApplications(t *testing.T) {
 // expanded is what Argo CD deploys of a tree to clusters of a version of Kubernetes.
 func expanded(t *testing.T, files fstest.MapFS, version string) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
-	r := sources.NewRenderer(files, isolated(t))
+	return expandedWith(t, files, version, isolated(t))
+}
+
+// expandedWith is expanded for a renderer with options.
+func expandedWith(t *testing.T, files fstest.MapFS, version string, options render.Options) (*render.Renderer, *deploy.Graph) {
+	t.Helper()
+	r := sources.NewRenderer(files, options)
 	found, err := r.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -252,6 +252,11 @@ func (e *expander) finish() *Graph {
 	}
 	e.findBootstrap()
 	g.Results = e.results
+	for n, r := range e.raw {
+		if r.Root.RootID != n.root.RootID {
+			g.Results[r.Root.RootID] = r
+		}
+	}
 	slices.SortStableFunc(g.Gaps, func(a, b render.Gap) int {
 		return cmp.Or(a.Root.Compare(b.Root), cmp.Compare(a.Why, b.Why))
 	})

@@ -34,7 +34,7 @@ type Graph struct {
 	Gaps []render.Gap
 	// Diagnostics are remarks on what was assumed, such as which entry points there are.
 	Diagnostics []render.Diagnostic
-	// Results are what was rendered to find the units.
+	// Results are what was rendered to find the units. Some were rendered without variables, as roots of their own.
 	Results map[render.RootID]*render.Result
 }
 

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -54,8 +55,74 @@ func identities(t *testing.T, files fstest.MapFS, version string) map[render.Roo
 			objects.Write(o.JSON)
 		}
 		if result.Problem == nil {
-			all[root.RootID] = identified{r.Identity(root), objects.String()}
+			all[root.RootID] = identified{r.Identity(root, result), objects.String()}
 		}
 	}
 	return all
+}
+
+// TestChartsOfVersions holds that a chart that does not read the version of Kubernetes is rendered once for all versions
+// that it takes, and others for each.
+func TestChartsOfVersions(t *testing.T) {
+	files := fstest.MapFS{"clusters/production/sync.yaml": &fstest.MapFile{Data: []byte(`
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: "https://git.example.com/r"}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 10m, path: ./clusters/production, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`)}}
+	for name, of := range map[string]struct{ wanted, template string }{
+		"plain":  {"", "a"},
+		"wanted": {">=1.30.0-0", "a"},
+		"reads":  {"", "{{ .Capabilities.KubeVersion.Minor }}"},
+	} {
+		files["charts/"+name+"/Chart.yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, "{apiVersion: v2, name: %s, version: 1.0.0, kubeVersion: %q}", name, of.wanted)}
+		files["charts/"+name+"/templates/c.yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: %q}}", of.template)}
+		files["clusters/production/"+name+".yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: %[1]s, namespace: flux-system}
+spec: {interval: 1h, chart: {spec: {chart: ./charts/%[1]s, sourceRef: {kind: GitRepository, name: flux-system}}}}
+`, name)}
+	}
+	options := isolated(t)
+	var err error
+	if options.Cache, err = render.OpenCache(t.TempDir(), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		version string
+		want    map[string]string // what each chart renders to, and whether the version is known to decide nothing
+	}{
+		{"v1.36.0", map[string]string{"plain": "a true", "wanted": "a true", "reads": "36 false"}},
+		{"v1.33.0", map[string]string{"plain": "a true", "wanted": "a true", "reads": "33 false"}},
+		{"v1.29.0", map[string]string{"plain": "a true", "wanted": "chart requires kubeVersion: >=1.30.0-0", "reads": "29 false"}},
+		{"v1.36.0", map[string]string{"plain": "a true", "wanted": "a true", "reads": "36 false"}},
+	} {
+		r, graph := expandedWith(t, files, step.version, options)
+		found := 0
+		for _, root := range graph.Units {
+			want, ok := step.want[root.Object.Name]
+			if !ok {
+				continue
+			}
+			found++
+			got := ""
+			if result := r.Render(t.Context(), root); result.Problem != nil {
+				got = result.Problem.Message
+			} else {
+				got = fmt.Sprint(result.Objects[0].Content()["data"].(map[string]any)["a"], " ", r.Identity(root, result) != "")
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("%s of %s: %s, want %s", root.Object.Name, step.version, got, want)
+			}
+		}
+		if found != len(step.want) {
+			t.Errorf("%d charts are deployed", found)
+		}
+	}
 }

@@ -19,7 +19,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	if p := s.problem(result.Root); p != nil {
 		return nil, p
 	}
-	in := &installed{Source: s, root: result.Root, chart: s.chartOf(result.Root)}
+	in := &installed{Source: s, root: result.Root, chart: s.chartOf(result.Root), kubeVersion: result.KubeVersion}
 	t := &tracer{installed: in, ctx: ctx, result: result}
 	found := make([]*origin.Origin, len(result.Objects))
 	for i := range found {

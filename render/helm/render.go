@@ -118,6 +118,9 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.ChartVersion = in.chartVersion()
 	of.Options.Lookup = in.lookup
+	if in.kubeVersion != nil {
+		of.Options.KubeVersionRead = &in.kubeVersion.Read
+	}
 	if r.Own {
 		of.Labels = nil
 	}

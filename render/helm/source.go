@@ -104,11 +104,12 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	if result.Problem != nil {
 		return result
 	}
-	in := &installed{Source: s, root: root, chart: s.chartOf(root)}
+	in := &installed{Source: s, root: root, chart: s.chartOf(root), kubeVersion: &render.KubeVersionUse{}}
 	if in.chart.err != nil {
 		result.Problem = in.failed(in.chart.err)
 		return result
 	}
+	in.kubeVersion.Wanted, result.KubeVersion = in.chart.chart.Metadata.KubeVersion, in.kubeVersion
 	rendered, err := in.render(ctx)
 	if err != nil {
 		result.Problem = in.failed(err)
@@ -131,6 +132,8 @@ type installed struct {
 	*Source
 	root  render.Root
 	chart *loaded
+	// kubeVersion is told when the version of Kubernetes is read; nil where nobody asks.
+	kubeVersion *render.KubeVersionUse
 	// digest takes the place of the digest of the chart's manifest; empty for the one that is known.
 	digest string
 }

@@ -11,6 +11,7 @@ type answered struct {
 	*Answers
 	root  *rootAnswers
 	index int
+	more  func() bool
 	find  func() ([]*Origin, error)
 }
 
@@ -35,14 +36,17 @@ func (a *answered) answers() *objectAnswers {
 		return known
 	}
 	p := a.asked().places()
+	made := &objectAnswers{Document: p.Document, Why: p.Why, Fields: p.Find != nil, Removals: p.Removals != nil, History: p.History != nil}
+	if a.more() {
+		return made
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.root.Objects == nil {
 		a.root.Objects = map[int]*objectAnswers{}
 	}
 	if a.root.Objects[a.index] == nil {
-		a.root.Objects[a.index] = &objectAnswers{Document: p.Document, Why: p.Why, Fields: p.Find != nil, Removals: p.Removals != nil, History: p.History != nil}
-		a.added = true
+		a.root.Objects[a.index], a.added = made, true
 	}
 	return a.root.Objects[a.index]
 }
@@ -88,6 +92,9 @@ func answer[T any](a *answered, kept *map[string]T, question string, ask func() 
 		return known
 	}
 	found := ask()
+	if a.more() {
+		return found
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if *kept == nil {

@@ -84,8 +84,9 @@ func (a *Answers) remove() error {
 
 // Of returns the origins of the objects of a root. find finds them; it is called when something is
 // asked that was not answered before, perhaps later. The name of the root stands for all that decides
-// what they answer, and no answer may depend on the other questions.
-func (a *Answers) Of(root string, find func() ([]*Origin, error)) ([]*Origin, error) {
+// what they answer, and no answer may depend on the other questions. more reports whether something else may have
+// decided an answer so far; what is answered since then is not kept.
+func (a *Answers) Of(root string, more func() bool, find func() ([]*Origin, error)) ([]*Origin, error) {
 	if a == nil || root == "" {
 		return find()
 	}
@@ -100,7 +101,7 @@ func (a *Answers) Of(root string, find func() ([]*Origin, error)) ([]*Origin, er
 	}
 	out := make([]*Origin, of.Count)
 	for i := range out {
-		out[i] = New(sync.OnceValue((&answered{a, of, i, find}).places))
+		out[i] = New(sync.OnceValue((&answered{a, of, i, more, find}).places))
 	}
 	return out, nil
 }

@@ -70,7 +70,7 @@ func TestAnswers(t *testing.T) {
 		if i == 2 {
 			a = origin.OpenAnswers(file)
 		}
-		got, err := a.Of("root", func() ([]*origin.Origin, error) { return written(), nil })
+		got, err := a.Of("root", never, func() ([]*origin.Origin, error) { return written(), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,13 +85,50 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// never is for origins that nothing else decides.
+func never() bool { return false }
+
+// TestAnswersNotKept holds that what something else may have decided is answered, and not kept.
+func TestAnswersNotKept(t *testing.T) {
+	file, found, more := filepath.Join(t.TempDir(), "answers"), 0, false
+	open := func() (*origin.Answers, []*origin.Origin) {
+		a := origin.OpenAnswers(file)
+		all, err := a.Of("root", func() bool { return more }, func() ([]*origin.Origin, error) { found++; return written(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a, all
+	}
+	a, all := open()
+	all[0].Place("spec.x", origin.Whole)
+	more = true
+	for range 2 {
+		for i, want := range written() {
+			if diff := cmp.Diff(asked(want), asked(all[i])); diff != "" {
+				t.Errorf("object %d (-want +got):\n%s", i, diff)
+			}
+		}
+	}
+	if err := a.Save(); err != nil {
+		t.Fatal(err)
+	}
+	more, found = false, 0
+	_, all = open()
+	if all[0].Place("spec.x", origin.Whole); found != 0 {
+		t.Error("what was kept is found again")
+	}
+	if all[0].Removals("whole"); found != 1 {
+		t.Error("what was not to be kept is known")
+	}
+}
+
 // TestAnswersSpare holds that nothing is found that was answered, and what was not is.
 func TestAnswersSpare(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers")
 	found := 0
 	open := func() (*origin.Answers, *origin.Origin) {
 		a := origin.OpenAnswers(file)
-		all, err := a.Of("root", func() ([]*origin.Origin, error) { found++; return written(), nil })
+		all, err := a.Of("root", never, func() ([]*origin.Origin, error) { found++; return written(), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +156,7 @@ func TestAnswersSpare(t *testing.T) {
 	if o.Place("spec.y", origin.Whole).Path != "spec.y" || found != 2 {
 		t.Errorf("found %d times with a new question", found)
 	}
-	if _, err := a.Of("other", func() ([]*origin.Origin, error) { return nil, errors.New("x") }); err == nil {
+	if _, err := a.Of("other", never, func() ([]*origin.Origin, error) { return nil, errors.New("x") }); err == nil {
 		t.Error("no error")
 	}
 }
@@ -130,14 +167,14 @@ func TestAnswersDamaged(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := origin.OpenAnswers(file).Of("root", func() ([]*origin.Origin, error) { return written(), nil }); err != nil || len(got) != 2 {
+	if got, err := origin.OpenAnswers(file).Of("root", never, func() ([]*origin.Origin, error) { return written(), nil }); err != nil || len(got) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
 	missing := origin.OpenAnswers(filepath.Join(t.TempDir(), "a", "b"))
 	if err := missing.Save(); err != nil {
 		t.Errorf("nothing to keep: %v", err)
 	}
-	if _, err := missing.Of("root", func() ([]*origin.Origin, error) { return written(), nil }); err != nil {
+	if _, err := missing.Of("root", never, func() ([]*origin.Origin, error) { return written(), nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := missing.Save(); err == nil {

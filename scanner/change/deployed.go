@@ -100,6 +100,9 @@ func (s *Side) known(id render.RootID) (render.Root, bool) {
 			return roots[i], true
 		}
 	}
+	if r := s.Graph.Results[id]; r != nil { // rendered without variables
+		return r.Root, true
+	}
 	return render.Root{}, false
 }
 

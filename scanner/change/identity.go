@@ -8,12 +8,14 @@ import (
 
 // Identity returns a name for all that decides where the objects of a root are written, whatever the version of
 // Kubernetes is: the root, and all that its units are made of. It is empty where the version may decide.
-func (s *Side) Identity(root render.Root) string {
+// rendered is what the root renders to.
+func (s *Side) Identity(root render.Root, rendered *render.Result) string {
 	words := []string{s.Name}
 	seen := map[render.RootID]bool{root.RootID: true}
 	for next := []render.Root{root}; len(next) > 0; {
 		root, next = next[0], next[1:]
-		id := s.Renderer.Identity(root)
+		id := s.Renderer.Identity(root, rendered)
+		rendered = nil // of others it is not looked up
 		if id == "" {
 			return ""
 		}
@@ -47,6 +49,14 @@ func madeOf(u *render.Unit) []render.RootID {
 	}
 	for _, f := range u.Revision {
 		roots = append(roots, f.Root)
+	}
+	if u.Release != nil {
+		for _, f := range u.Release.Named {
+			roots = append(roots, f.Root)
+		}
+		for _, r := range u.Release.References {
+			roots = append(roots, r.Written.Root)
+		}
 	}
 	return roots
 }

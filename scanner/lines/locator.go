@@ -80,7 +80,7 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	load, ok := l.sources[key]
 	if !ok {
 		load = sync.OnceValues(func() ([]*origin.Origin, error) {
-			return l.answers.Of(l.identity(from), func() ([]*origin.Origin, error) {
+			return l.answers.Of(l.identity(from), from.Result.KubeVersion.IsRead, func() ([]*origin.Origin, error) {
 				defer from.Side.Begin(from.Root.Dir)()
 				return from.Side.Renderer.Origins(l.ctx, from.Result)
 			})
@@ -103,7 +103,7 @@ func (l *Locator) identity(from change.Origin) string {
 	if l.answers == nil || from.Result.Problem != nil {
 		return ""
 	}
-	return from.Side.Identity(from.Root)
+	return from.Side.Identity(from.Root, from.Result)
 }
 
 // Place returns the line of the first of fields that was written, else of the first

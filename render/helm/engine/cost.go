@@ -10,7 +10,7 @@ import (
 // cheap are functions that take no longer for larger arguments, or for strings only as long as
 // reading them takes.
 var cheap = words(` default coalesce ternary empty required fail getHostByName hello
-	get set unset hasKey list tuple dict index dig pluck has mustHas
+	get set unset hasKey list tuple index dig pluck has mustHas
 	kindOf kindIs typeOf typeIs typeIsLike first mustFirst last mustLast
 	int int64 float64 add add1 sub mul div mod max min maxf minf biggest ceil floor round addf add1f subf mulf divf atoi toDecimal
 	trim trimAll trimall trimSuffix trimPrefix hasPrefix hasSuffix contains trunc substr upper lower
@@ -33,6 +33,8 @@ func (r *run) bounded(name string, fn any) any {
 		return fn
 	}
 	switch fn := fn.(type) {
+	case func(...any) map[string]any:
+		return r.boundedKeys(name, fn)
 	case func(any) string:
 		return func(v any) (string, error) {
 			if err := r.afford(name, v); err != nil {
@@ -50,6 +52,21 @@ func (r *run) bounded(name string, fn any) any {
 		}
 	}
 	return r.boundedValue(name, reflect.ValueOf(fn))
+}
+
+// boundedKeys is bounded for dict, which makes texts of its keys alone.
+func (r *run) boundedKeys(name string, dict func(...any) map[string]any) any {
+	return func(all ...any) (map[string]any, error) {
+		for i := 0; i < len(all); i += 2 {
+			if _, ok := all[i].(string); ok {
+				continue
+			}
+			if err := r.afford(name, all[i]); err != nil {
+				return nil, err
+			}
+		}
+		return dict(all...), nil
+	}
 }
 
 func words(list string) map[string]bool {
@@ -123,110 +140,127 @@ func (r *run) afford(name string, args ...any) error {
 // maxNested is how deep values may be nested that functions go through.
 const maxNested = 1_000
 
+// meter counts the size of a value.
+type meter struct {
+	// left is how much larger it may be; negative for what is too large.
+	left int
+	// capabilities is set when .Capabilities is part of it.
+	capabilities bool
+}
+
 // size is about how many bytes writing a value takes, what it holds more than once counted
 // again. It is more than Limits.Value for what is too large or holds itself.
 func (r *run) size(v reflect.Value) int {
-	budget := r.limits.Value + 1
-	measure(v, 0, &budget)
-	return r.limits.Value + 1 - max(budget, 0)
+	m := &meter{left: r.limits.Value + 1}
+	measure(v, 0, m)
+	return r.measured(m)
 }
 
 // sizeOf is the size of a value that is held.
 func (r *run) sizeOf(v any) int {
-	budget := r.limits.Value + 1
-	measureHeld(v, 0, &budget)
-	return r.limits.Value + 1 - max(budget, 0)
+	m := &meter{left: r.limits.Value + 1}
+	measureHeld(v, 0, m)
+	return r.measured(m)
+}
+
+// measured is the size of what was gone through.
+func (r *run) measured(m *meter) int {
+	if m.capabilities {
+		r.readKubeVersion()
+	}
+	return r.limits.Value + 1 - max(m.left, 0)
 }
 
 // measureHeld is measure for the value in an interface. What values are mostly made of is measured without reflection.
-func measureHeld(v any, depth int, budget *int) {
+func measureHeld(v any, depth int, m *meter) {
 	switch v := v.(type) {
 	case map[string]any:
-		measureMap(v, depth, budget)
+		measureMap(v, depth, m)
 	case common.Values:
-		measureMap(v, depth, budget)
+		measureMap(v, depth, m)
 	case []any:
-		if taken(depth, budget) {
-			for i := 0; i < len(v) && *budget >= 0; i++ {
-				measureInterface(v[i], depth+1, budget)
+		if taken(depth, m) {
+			for i := 0; i < len(v) && m.left >= 0; i++ {
+				measureInterface(v[i], depth+1, m)
 			}
 		}
 	case string:
-		if taken(depth, budget) {
-			*budget -= len(v)
+		if taken(depth, m) {
+			m.left -= len(v)
 		}
 	case bool, int, int64, float64:
-		taken(depth, budget)
+		taken(depth, m)
 	default:
-		measure(reflect.ValueOf(v), depth, budget)
+		measure(reflect.ValueOf(v), depth, m)
 	}
 }
 
-func measureMap(m map[string]any, depth int, budget *int) {
-	if !taken(depth, budget) {
+func measureMap(of map[string]any, depth int, m *meter) {
+	if !taken(depth, m) {
 		return
 	}
-	for key, value := range m {
-		if *budget < 0 {
+	for key, value := range of {
+		if m.left < 0 {
 			return
 		}
-		if taken(depth+1, budget) {
-			*budget -= len(key)
+		if taken(depth+1, m) {
+			m.left -= len(key)
 		}
-		measureInterface(value, depth+1, budget)
+		measureInterface(value, depth+1, m)
 	}
 }
 
 // measureInterface is measure for an interface that holds a value, which counts as one too.
-func measureInterface(v any, depth int, budget *int) {
-	if taken(depth, budget) && v != nil {
-		measureHeld(v, depth+1, budget)
+func measureInterface(v any, depth int, m *meter) {
+	if taken(depth, m) && v != nil {
+		measureHeld(v, depth+1, m)
 	}
 }
 
-// taken takes what every value costs off a budget, and reports whether that is left for what the value holds.
-func taken(depth int, budget *int) bool {
-	if *budget -= 8; *budget < 0 {
+// taken takes what every value costs off what is left, and reports whether that is left for what the value holds.
+func taken(depth int, m *meter) bool {
+	if m.left -= 8; m.left < 0 {
 		return false
 	}
 	if depth > maxNested {
-		*budget = -1
+		m.left = -1
 	}
-	return *budget >= 0
+	return m.left >= 0
 }
 
-// measure takes the size of a value off a budget.
-func measure(v reflect.Value, depth int, budget *int) {
-	if !taken(depth, budget) {
+// measure takes the size of a value off what is left.
+func measure(v reflect.Value, depth int, m *meter) {
+	if !taken(depth, m) {
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		*budget -= v.Len()
+		m.left -= v.Len()
 	case reflect.Interface, reflect.Pointer:
 		if !v.IsNil() {
-			measure(v.Elem(), depth+1, budget)
+			measure(v.Elem(), depth+1, m)
 		}
 	case reflect.Slice, reflect.Array:
-		measureList(v, depth, budget)
+		measureList(v, depth, m)
 	case reflect.Map:
-		for entries := v.MapRange(); *budget >= 0 && entries.Next(); {
-			measure(entries.Key(), depth+1, budget)
-			measure(entries.Value(), depth+1, budget)
+		for entries := v.MapRange(); m.left >= 0 && entries.Next(); {
+			measure(entries.Key(), depth+1, m)
+			measure(entries.Value(), depth+1, m)
 		}
 	case reflect.Struct:
-		for i := 0; i < v.NumField() && *budget >= 0; i++ {
-			measure(v.Field(i), depth+1, budget)
+		m.capabilities = m.capabilities || v.Type() == capabilitiesType
+		for i := 0; i < v.NumField() && m.left >= 0; i++ {
+			measure(v.Field(i), depth+1, m)
 		}
 	}
 }
 
-func measureList(v reflect.Value, depth int, budget *int) {
+func measureList(v reflect.Value, depth int, m *meter) {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
-		*budget -= v.Len()
+		m.left -= v.Len()
 		return
 	}
-	for i := 0; i < v.Len() && *budget >= 0; i++ {
-		measure(v.Index(i), depth+1, budget)
+	for i := 0; i < v.Len() && m.left >= 0; i++ {
+		measure(v.Index(i), depth+1, m)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/template"
 	"time"
 
@@ -27,6 +28,9 @@ type Options struct {
 	// Found has `lookup` find what is not known, an object with little in it; else it is not
 	// there.
 	Found bool
+	// KubeVersionRead, when set, is set to true before a template may read the version of Kubernetes. What a
+	// template makes depends on that version only then.
+	KubeVersionRead *atomic.Bool
 	// Data is what Text executes a template with, and Template are options of it; none for an error
 	// where a map does not have a key.
 	Data     any

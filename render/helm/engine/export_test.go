@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"reflect"
+	"slices"
 	"text/template"
 	"time"
 )
@@ -27,6 +28,9 @@ func Sizes(v any, limit int) (size, reflected int) {
 	r := newRun(context.Background(), New(), Options{Limits: Limits{Value: limit}})
 	return r.sizeOf(v), r.size(reflect.ValueOf(v))
 }
+
+// Functions are the names of all functions that charts may call.
+func Functions() []string { return slices.Concat(sortedKeys(functionNames()), sortedKeys(builtins())) }
 
 // FromYAML returns the function fromYaml of one engine.
 func FromYAML() func(string) (map[string]any, error) { return newDecoded().fromYAML }

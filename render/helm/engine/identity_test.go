@@ -59,7 +59,13 @@ func loadArchive(t testing.TB, file string) *helmchart.Chart {
 // prepared returns a copy of a chart and what its templates see.
 func prepared(t testing.TB, c *helmchart.Chart, user map[string]any) (*helmchart.Chart, common.Values, error) {
 	t.Helper()
-	capabilities, err := values.Capabilities("v1.34.0", nil)
+	return preparedFor(t, c, user, "v1.34.0")
+}
+
+// preparedFor is prepared for a version of Kubernetes.
+func preparedFor(t testing.TB, c *helmchart.Chart, user map[string]any, version string) (*helmchart.Chart, common.Values, error) {
+	t.Helper()
+	capabilities, err := values.Capabilities(version, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

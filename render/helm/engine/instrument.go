@@ -47,6 +47,8 @@ const (
 	writeName = "preadmitWrite"
 	enterName = "preadmitEnter"
 	leaveName = "preadmitLeave"
+	// kubeVersionName goes before what names the version of Kubernetes.
+	kubeVersionName = "preadmitKubeVersion"
 )
 
 // instrument puts the tracer's actions into a tree.
@@ -67,6 +69,9 @@ func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 		out = append(out, tell(passName, ns.note(node{file: file, pos: int(list.Pos), parent: parent}), list.Pos))
 	}
 	for _, n := range list.Nodes {
+		if file.namesKubeVersion && namesKubeVersion(n) {
+			out = append(out, tell(kubeVersionName, 0, n.Position()))
+		}
 		out = append(out, ns.item(file, n, parent)...)
 	}
 	list.Nodes = out

@@ -290,7 +290,7 @@ func isTracing(pipe *parse.PipeNode) bool {
 		return false
 	}
 	name, ok := pipe.Cmds[0].Args[0].(*parse.IdentifierNode)
-	return ok && slices.Contains([]string{passName, writeName, enterName, leaveName}, name.Ident)
+	return ok && slices.Contains([]string{passName, writeName, enterName, leaveName, kubeVersionName}, name.Ident)
 }
 
 // add notes actions, each once.

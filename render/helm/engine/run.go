@@ -61,7 +61,7 @@ func (r *run) decoded() *decoded {
 
 // tracing returns the functions that instrumented templates call.
 func (r *run) tracing() template.FuncMap {
-	return template.FuncMap{passName: r.pass, writeName: r.write, enterName: r.enter, leaveName: r.leave}
+	return template.FuncMap{passName: r.pass, writeName: r.write, enterName: r.enter, leaveName: r.leave, kubeVersionName: r.namedKubeVersion}
 }
 
 // pass is called before a node is executed.

@@ -26,6 +26,8 @@ type parsedFile struct {
 	trees map[string]*parse.Tree
 	// lines returns the offsets of the ends of lines.
 	lines func() []int
+	// namesKubeVersion is set when an action may name the version of Kubernetes.
+	namesKubeVersion bool
 	// textNode stands for the whole of a text without actions; -1 if it has any.
 	textNode int
 }
@@ -148,7 +150,7 @@ func (t parsedText) file(s source, left string, numbered *nodes) (*parsedFile, e
 	if t.err != nil {
 		return nil, t.err
 	}
-	file := &parsedFile{source: s, trees: t.trees, textNode: -1, lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
+	file := &parsedFile{source: s, trees: t.trees, textNode: -1, namesKubeVersion: strings.Contains(s.text, kubeVersionField), lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
 	if !strings.Contains(s.text, left) {
 		file.textNode = numbered.note(node{file: file, literal: true, parent: -1})
 	}
