@@ -103,15 +103,33 @@ type needsKey struct {
 
 func keyOf(root Root) needsKey { return needsKey{root.RootID, root.Unit} }
 
-// Identity returns a name for all that decides what a root renders to, whatever the version of Kubernetes is. It is
-// empty where the version may decide, and for a root that does not render. rendered is what it rendered to, as far as
-// that is known; else nil.
-func (r *Renderer) Identity(root Root, rendered *Result) string {
-	in := r.Needs(root)
-	if in.Problem != nil || in.Charts && (rendered == nil || !rendered.ofAnyVersion()) {
-		return ""
+// Identity returns a name for all that decides what a root renders to and where that is written, whatever the version of
+// Kubernetes is: the root, and all that its units are made of, which known returns. It is empty where the version may
+// decide, and for what does not render. rendered is what the root renders to.
+func (r *Renderer) Identity(root Root, rendered *Result, known func(RootID) (Root, bool)) string {
+	var words []string
+	seen := map[RootID]bool{root.RootID: true}
+	for next := []Root{root}; len(next) > 0; {
+		root, next = next[0], next[1:]
+		in := r.Needs(root)
+		if in.Problem != nil || in.Charts && (rendered == nil || !rendered.ofAnyVersion()) {
+			return ""
+		}
+		rendered = nil // of others it is not looked up
+		words = append(words, string(keyFor(root, in, r.opts, true)))
+		for _, other := range root.Unit.madeOf() {
+			if seen[other] || other == (RootID{}) {
+				continue
+			}
+			seen[other] = true
+			from, ok := known(other)
+			if !ok {
+				return ""
+			}
+			next = append(next, from)
+		}
 	}
-	return string(keyFor(root, in, r.opts, true))
+	return strings.Join(words, " ")
 }
 
 // Cover reports whether rendering read and missed nothing but what is in the needs.

@@ -105,22 +105,34 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 // Objects. The result must be that of a root of this tree. It costs about one more
 // render. The error is the result's problem, if it has one, or that of ctx.
 func (r *Renderer) Origins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
+	if kept, ok := r.origins.Load(result); ok && ctx.Err() == nil {
+		return kept.([]*origin.Origin), nil
+	}
+	return r.findOrigins(ctx, result)
+}
+
+func (r *Renderer) findOrigins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if result.Problem != nil {
 		return nil, result.Problem
 	}
-	if kept, ok := r.origins.Load(result); ok {
-		return kept.([]*origin.Origin), nil
-	}
 	return r.source(result.Root.Kind).Origins(ctx, result)
 }
 
 // KeepOrigins is Origins, and has Origins return the same for the result from then on: of roots that make units, which many
-// ask for. The context has to last as long.
-func (r *Renderer) KeepOrigins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
-	found, err := r.Origins(ctx, result)
+// ask for. What answers has is not found again; it may be nil. known returns the roots that others are made of. The context
+// has to last as long.
+func (r *Renderer) KeepOrigins(ctx context.Context, result *Result, answers *origin.Answers, known func(RootID) (Root, bool)) ([]*origin.Origin, error) {
+	if kept, ok := r.origins.Load(result); ok {
+		return kept.([]*origin.Origin), nil
+	}
+	name := ""
+	if answers != nil && result.Problem == nil {
+		name = r.Identity(result.Root, result, known)
+	}
+	found, err := answers.Of(name, result.KubeVersion.IsRead, func() ([]*origin.Origin, error) { return r.findOrigins(ctx, result) })
 	if err != nil {
 		return nil, err
 	}

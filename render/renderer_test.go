@@ -53,11 +53,14 @@ func TestLoadRestrictor(t *testing.T) {
 func TestKeepOrigins(t *testing.T) {
 	r := sources.NewRenderer(benchTree(1), render.Options{})
 	result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "apps/0/prod"}})
-	kept, err := r.KeepOrigins(t.Context(), result)
+	keep := func(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
+		return r.KeepOrigins(ctx, result, nil, nil)
+	}
+	kept, err := keep(t.Context(), result)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, find := range []func(context.Context, *render.Result) ([]*origin.Origin, error){r.Origins, r.KeepOrigins} {
+	for _, find := range []func(context.Context, *render.Result) ([]*origin.Origin, error){r.Origins, keep} {
 		if again, err := find(t.Context(), result); err != nil || len(again) == 0 || again[0] != kept[0] {
 			t.Errorf("found again: %v, %v", again, err)
 		}

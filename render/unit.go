@@ -81,6 +81,32 @@ func (u *Unit) ofAnyVersion() *Unit {
 	return &unit
 }
 
+// madeOf are the roots that render what a unit is made of.
+func (u *Unit) madeOf() []RootID {
+	if u == nil {
+		return nil
+	}
+	roots := []RootID{u.Parent}
+	for _, v := range u.Variables {
+		roots = append(roots, v.Written.Root)
+	}
+	for _, in := range u.Inputs {
+		roots = append(roots, in.Written.Root)
+	}
+	for _, f := range u.Revision {
+		roots = append(roots, f.Root)
+	}
+	if u.Release != nil {
+		for _, f := range u.Release.Named {
+			roots = append(roots, f.Root)
+		}
+		for _, r := range u.Release.References {
+			roots = append(roots, r.Written.Root)
+		}
+	}
+	return roots
+}
+
 // kubeVersion is the version of Kubernetes that a chart is told; empty for none.
 func (u *Unit) kubeVersion() string {
 	if u == nil || u.Release == nil {

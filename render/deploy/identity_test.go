@@ -44,6 +44,11 @@ func TestIdentity(t *testing.T) {
 // identified is the identity of a root, and what it renders to.
 type identified struct{ identity, objects string }
 
+// nowhere knows a root for each identity, which has nothing in it.
+func nowhere(id render.RootID) (render.Root, bool) {
+	return render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: "none"}}, true
+}
+
 func identities(t *testing.T, files fstest.MapFS, version string) map[render.RootID]identified {
 	t.Helper()
 	r, graph := expanded(t, files, version)
@@ -55,7 +60,7 @@ func identities(t *testing.T, files fstest.MapFS, version string) map[render.Roo
 			objects.Write(o.JSON)
 		}
 		if result.Problem == nil {
-			all[root.RootID] = identified{r.Identity(root, result), objects.String()}
+			all[root.RootID] = identified{r.Identity(root, result, nowhere), objects.String()}
 		}
 	}
 	return all
@@ -115,7 +120,7 @@ spec: {interval: 1h, chart: {spec: {chart: ./charts/%[1]s, sourceRef: {kind: Git
 			if result := r.Render(t.Context(), root); result.Problem != nil {
 				got = result.Problem.Message
 			} else {
-				got = fmt.Sprint(result.Objects[0].Content()["data"].(map[string]any)["a"], " ", r.Identity(root, result) != "")
+				got = fmt.Sprint(result.Objects[0].Content()["data"].(map[string]any)["a"], " ", r.Identity(root, result, nowhere) != "")
 			}
 			if !strings.Contains(got, want) {
 				t.Errorf("%s of %s: %s, want %s", root.Object.Name, step.version, got, want)

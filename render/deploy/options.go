@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // Options say what is known of deployers beside the tree. The zero value is the default.
@@ -28,6 +29,8 @@ type Options struct {
 	Charts []Chart
 	// Upgrade is set when releases are taken to be in the cluster before.
 	Upgrade bool
+	// Answers, when set, are where objects are written that make units.
+	Answers *origin.Answers
 	// Everything has all units rendered, not only those that may hold others.
 	Everything bool
 	// Needs returns what a root needs, and a renderer of a tree in which it needs the same. Nil

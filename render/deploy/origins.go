@@ -32,7 +32,15 @@ func (o *origins) of(_ context.Context, root render.RootID, index int) (*origin.
 // all returns where the objects of a result were written, which is found out once: others ask later,
 // so that it must not end with what asks first. Finding it may ask for that of other results.
 func (o *origins) all(result *render.Result) ([]*origin.Origin, error) {
-	return o.renderer.KeepOrigins(o.ctx, result)
+	return o.renderer.KeepOrigins(o.ctx, result, o.opts.Answers, o.root)
+}
+
+// root is one that was rendered.
+func (o *origins) root(id render.RootID) (root render.Root, ok bool) {
+	if r := o.result(id); r != nil {
+		return r.Root, true
+	}
+	return root, false
 }
 
 // result is what a root renders to, with or without variables.
