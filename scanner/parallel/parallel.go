@@ -22,36 +22,43 @@ type Workers struct {
 // Each calls do for 0 to n-1 and reports progress. It returns the first error, or that
 // of ctx.
 func (w Workers) Each(ctx context.Context, stage string, n int, do func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(w.count())
 	var done atomic.Int64
 	w.Report(stage, 0, n)
-	for i := range n {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := do(ctx, i); err != nil {
-				return err
-			}
-			w.Report(stage, int(done.Add(1)), n)
-			return nil
-		})
-	}
-	return group.Wait()
+	return w.spread(ctx, n, func(ctx context.Context, i int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := do(ctx, i); err != nil {
+			return err
+		}
+		w.Report(stage, int(done.Add(1)), n)
+		return nil
+	})
 }
 
 // Spread calls do for 0 to n-1.
 func (w Workers) Spread(n int, do func(i int)) {
-	var group errgroup.Group
-	group.SetLimit(w.count())
-	for i := range n {
+	_ = w.spread(context.Background(), n, func(_ context.Context, i int) error { // which does not fail
+		do(i)
+		return nil
+	})
+}
+
+// spread calls do for 0 to n-1, up to the first error. A goroutine calls it many times: its stack does not grow for each.
+func (w Workers) spread(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(w.count(), n) {
 		group.Go(func() error {
-			do(i)
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
 			return nil
 		})
 	}
-	_ = group.Wait() // do does not fail
+	return group.Wait()
 }
 
 // Report reports the progress of a stage.
