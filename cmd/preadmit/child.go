@@ -42,6 +42,9 @@ func newPartCommand(p cli.Process) *cobra.Command {
 			if err := scan.Imitate(part.Release); err != nil {
 				return err
 			}
+			if !part.Whole && !scan.Await(p.Stdin) {
+				return nil
+			}
 			p.Part = part
 			if code := Main(cmd.Context(), args[1:], p); code != cli.ExitClean {
 				return &cli.CommandError{Code: code}

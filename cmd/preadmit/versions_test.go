@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
 
 // versioned writes a tree of web servers, of plain manifests and of a kustomization, that a policy denies, and
@@ -74,7 +75,10 @@ func between(t *testing.T, command string) string {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "preadmit")
-	text := "#!/bin/sh\nif [ \"$1\" = part ]; then\n  shared=$(printf %s \"$2\" | sed -n 's/.*\"shared\":\"\\([^\"]*\\)\".*/\\1/p')\n  " + command + "\nfi\n" + theProgram + "=1 exec '" + program + "' \"$@\"\n"
+	// A part begins once it is told to, with a byte.
+	text := "#!/bin/sh\nexport " + theProgram + "=1\nif [ \"$1\" = part ]; then\n" +
+		"  shared=$(printf %s \"$2\" | sed -n 's/.*\"shared\":\"\\([^\"]*\\)\".*/\\1/p')\n" +
+		"  dd bs=1 count=1 > /dev/null 2>&1\n  " + command + "\n  { echo; cat; } | '" + program + "' \"$@\"\n  exit\nfi\nexec '" + program + "' \"$@\"\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -136,5 +140,25 @@ func TestVersionsTogether(t *testing.T) {
 	}
 	if len(together.Findings) != 2 {
 		t.Errorf("%d findings: %v", len(together.Findings), places(together))
+	}
+}
+
+// TestPartAwaits holds that a process does its part of a command once it is told to, and else ends.
+func TestPartAwaits(t *testing.T) {
+	spec, err := json.Marshal(cli.Part{Release: emulation.Current()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for stdin, judges := range map[string]bool{"": false, "\n": true} {
+		var out, said bytes.Buffer
+		args := []string{"part", string(spec), "scan", dir}
+		code := Main(t.Context(), args, cli.Process{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }})
+		if code != cli.ExitClean || out.Len() > 0 != judges {
+			t.Errorf("with %q on its standard input: exit code %d, %q, %s", stdin, code, &out, &said)
+		}
 	}
 }

@@ -1,12 +1,10 @@
 package scan
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -22,9 +20,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/release"
 )
-
-// PartCommand is the name of the command that does a part of another one.
-const PartCommand = "part"
 
 // ReleaseFlags say which API server is imitated.
 type ReleaseFlags struct {
@@ -174,20 +169,6 @@ func names(all []release.Release) string {
 	return strings.Join(texts, ", ")
 }
 
-// partCommand returns the command that does a part of the command of a process.
-func partCommand(ctx context.Context, p cli.Process, part cli.Part) (*exec.Cmd, error) {
-	if p.Executable == "" {
-		return nil, fmt.Errorf("another version of Kubernetes (%s) takes another process, and the file of this program is not known", part.Release)
-	}
-	spec, err := json.Marshal(part)
-	if err != nil {
-		return nil, fmt.Errorf("encode the part: %w", err)
-	}
-	c := exec.CommandContext(ctx, p.Executable, append([]string{PartCommand, string(spec)}, p.Args...)...)
-	c.Env = p.Environ
-	return c, nil
-}
-
 // ErrPart ends a process that did a part of a command.
 var ErrPart = &cli.CommandError{Code: cli.ExitClean}
 
@@ -214,19 +195,40 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 	if err != nil {
 		return nil, err
 	}
+	others := slices.DeleteFunc(slices.Clone(all), func(r release.Release) bool { return r == here })
+	// One judges after the other, which takes over what it found out. The next one starts meanwhile.
+	var started []*partProcess
+	defer func() {
+		for _, other := range started {
+			other.end()
+		}
+	}()
+	start := func() error {
+		if len(started) == len(others) {
+			return nil
+		}
+		next, err := startPart(ctx, j.p, cli.Part{Release: others[len(started)], Cache: j.cache, Shared: j.shared})
+		if err == nil {
+			started = append(started, next)
+		}
+		return err
+	}
+	if err := start(); err != nil {
+		return nil, err
+	}
 	var parts []*scanner.Part
-	if slices.Contains(all, here) { // first, since what it renders the others take from the cache
+	if slices.Contains(all, here) {
 		part, err := j.part(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
 	}
-	for _, r := range all {
-		if r == here {
-			continue
+	for i := range others {
+		if err := start(); err != nil {
+			return nil, err
 		}
-		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared})
+		part, err := started[i].judge(ctx, j.f.stdin.Bytes())
 		if err != nil {
 			return nil, err
 		}
@@ -302,32 +304,4 @@ func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) err
 // ask has a process judge the targets of a release.
 func (j *judging) ask(ctx context.Context, of cli.Part) (*scanner.Part, error) {
 	return AskPart(ctx, j.p, of, j.f.stdin.Bytes())
-}
-
-// AskPart has another process do a part of the command of a process, with this standard input.
-func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*scanner.Part, error) {
-	c, err := partCommand(ctx, p, of)
-	if err != nil {
-		return nil, err
-	}
-	var stdout, stderr bytes.Buffer
-	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), &stdout, &stderr
-	exit := new(exec.ExitError)
-	switch err := c.Run(); {
-	case ctx.Err() != nil:
-		return nil, context.Canceled
-	case errors.As(err, &exit) && !exit.Exited():
-		return nil, &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf("for Kubernetes %s: the process that judges ended by itself (%s), for want of memory or because it was killed", of.Release, exit)}
-	case errors.As(err, &exit):
-		said := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "preadmit: ")
-		return nil, &cli.ExitError{Code: max(exit.ExitCode(), cli.ExitUsage), Err: fmt.Errorf("for Kubernetes %s: %s", of.Release, said)}
-	case err != nil:
-		return nil, fmt.Errorf("start a process that judges as Kubernetes %s: %w", of.Release, err)
-	}
-	_, _ = io.Copy(p.Stderr, &stderr)
-	part := new(scanner.Part)
-	if err := json.Unmarshal(stdout.Bytes(), part); err != nil {
-		return nil, fmt.Errorf("read what is said as Kubernetes %s: %w", of.Release, err)
-	}
-	return part, nil
 }
