@@ -22,4 +22,7 @@
 // in a cluster come from a seed, so that equal input gives equal output. That such a function was
 // called is told. Rendering again with another Variant shows what depends on it: whatever
 // differs is unknown, however it was hashed or cut on the way.
+//
+// It tells whether the version of Kubernetes was read (kubeversion.go), so that what a chart makes for one
+// version may be known to be what it makes for another.
 package engine
