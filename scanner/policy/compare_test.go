@@ -22,6 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -74,7 +75,7 @@ func newComparison() *comparison {
 func newCompiler() *policy.Compiler {
 	c := policy.NewCompiler()
 	c.Budget = 1 << 62
-	c.SetShortcutAfter(1) // the first request goes the long way
+	c.ShortcutAfter = 1 // the first request goes the long way
 	c.Settled = settled.Open("")
 	return c
 }
@@ -272,7 +273,7 @@ func same(a, b policy.Verdict) bool {
 // agreeInOrder asks upstream again with nothing changed but the order in which
 // expressions go through maps: that is random in CEL, and sorted in ours.
 func agreeInOrder(t testing.TB, req *admission.Request, ours policy.Verdict, oracle *oracle) bool {
-	ordered := compilerIn(policy.OrderedEnvironment).oracle(t, oracle.cluster, oracle.state, oracle.set)
+	ordered := compilerIn(cel.Environment).oracle(t, oracle.cluster, oracle.state, oracle.set)
 	return same(ours, ordered.verdict(req))
 }
 

@@ -31,10 +31,12 @@ type Compiler struct {
 	// the other.
 	Settled *settled.Evaluations
 
-	whole         compilers
-	partial       compilers    // for unknown values
-	watched       [2]compilers // whose programs tell what their parts give; the second for unknown values
-	shortcutAfter int64
+	// ShortcutAfter is how many requests a policy judges before its validations are tried as one expression; 0 for 8.
+	ShortcutAfter int64
+
+	whole   compilers
+	partial compilers    // for unknown values
+	watched [2]compilers // whose programs tell what their parts give; the second for unknown values
 
 	cache sync.Map // compiledKey -> func() *compiled
 	spent atomic.Int64
@@ -55,8 +57,30 @@ func (c *Compiler) exhausted() bool {
 func NewCompiler() *Compiler {
 	return &Compiler{
 		whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment),
-		watched: [2]compilers{newCompilers(watchedEnvironment(cel.Environment)), newCompilers(watchedEnvironment(cel.PartialEnvironment))}, shortcutAfter: shortcutAfter,
+		watched: [2]compilers{newCompilers(watchedEnvironment(cel.Environment)), newCompilers(watchedEnvironment(cel.PartialEnvironment))},
 	}
+}
+
+// Tally is what a Compiler and its policies did so far.
+type Tally struct {
+	// Compiled is the number of policies that were compiled, Cost what all evaluations cost by CEL's count.
+	Compiled int
+	Cost     int64
+	// Tried is how many times the validations of a policy were tried as one expression, Held how many times all held.
+	Tried, Held int64
+}
+
+// Tally returns what was done so far.
+func (c *Compiler) Tally() Tally {
+	t := Tally{Cost: c.spent.Load()}
+	c.cache.Range(func(_, once any) bool {
+		t.Compiled++
+		if s := once.(func() *compiled)().shortcut; s != nil {
+			t.Tried, t.Held = t.Tried+s.tried.Load(), t.Held+s.held.Load()
+		}
+		return true
+	})
+	return t
 }
 
 // compiled is a policy's expressions as programs. A program that does not

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,7 +37,7 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 	if len(spec.Validations) < 2 {
 		return nil
 	}
-	return &shortcut{after: c.shortcutAfter, compiled: sync.OnceValue(func() celgo.Program { return c.join(spec) })}
+	return &shortcut{after: cmp.Or(c.ShortcutAfter, shortcutAfter), compiled: sync.OnceValue(func() celgo.Program { return c.join(spec) })}
 }
 
 // join compiles the validations as one. Each compiles by itself, so none reaches

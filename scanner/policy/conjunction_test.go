@@ -70,7 +70,7 @@ spec:
 			}
 		}
 	}
-	if tried, held := compiler.Shortcuts(); held < 100 || tried != 30*10-8 {
-		t.Errorf("%d shortcuts tried, %d held", tried, held)
+	if done := compiler.Tally(); done.Held < 100 || done.Tried != 30*10-8 {
+		t.Errorf("%d shortcuts tried, %d held", done.Tried, done.Held)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/mutation"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // mutationOracle changes objects with the API server's own dispatcher: all policies that have a
@@ -155,7 +155,7 @@ func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *ora
 	theirs := by(upstream)
 	switch {
 	case ours == theirs:
-	case ours == by(compilerIn(policy.OrderedEnvironment).oracle(t, upstream.cluster, upstream.state, upstream.set)):
+	case ours == by(compilerIn(cel.Environment).oracle(t, upstream.cluster, upstream.state, upstream.set)):
 		st.tally.order++ // expressions went through a map in another order
 	default:
 		return nil, cmp.Diff(theirs, ours)

@@ -162,8 +162,8 @@ func TestSettledIsNotEvaluated(t *testing.T) {
 		if o := policy.NewEngine(cluster, compiler, set).Evaluate(t.Context(), req); o.Evaluations != 1 || len(o.Decisions) > 0 {
 			t.Errorf("%d evaluations, %v", o.Evaluations, o.Decisions)
 		}
-		compiled += compiler.Compiled()
-		spent[compiler.Spent()] = true
+		compiled += compiler.Tally().Compiled
+		spent[compiler.Tally().Cost] = true
 	}
 	if compiled != 1 || len(spent) != 1 || spent[0] {
 		t.Errorf("compiled %d times, and spent %v", compiled, spent)
