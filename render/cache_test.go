@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,13 +66,27 @@ func (c cacheTest) entries() []string {
 // was used.
 func (c cacheTest) poison() {
 	c.Helper()
-	cache := c.open(1 << 30)
 	entries := c.entries()
 	if len(entries) != 1 {
 		c.Fatalf("entries: %q, want one", entries)
 	}
-	key := render.CacheKey(filepath.Base(entries[0]))
-	cache.Store(key[:len(key)-len(render.EntrySuffix)], &render.Result{Objects: []*render.Object{{JSON: []byte(`{"kind":"Poison"}`)}}})
+	c.write(entries[0], `{"kind":"Poison"}`)
+}
+
+// write writes an entry of one object.
+func (c cacheTest) write(name, object string) {
+	c.Helper()
+	var content bytes.Buffer
+	if err := gob.NewEncoder(&content).Encode(struct{ Objects [][]byte }{[][]byte{[]byte(object)}}); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		c.Fatal(err)
+	}
+	sum := sha256.Sum256(content.Bytes())
+	if err := os.WriteFile(name, append(sum[:], content.Bytes()...), 0o600); err != nil {
+		c.Fatal(err)
+	}
 }
 
 func kindsOf(r *render.Result) (kinds []string) {
@@ -236,38 +251,46 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 
 func TestCacheIsTrimmed(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
-	cache := c.open(10_000)
-	now := time.Now()
-	key := func(i int) render.CacheKey { return render.CacheKey(fmt.Sprintf("%02d000000", i)) }
-	for i := range 20 {
-		cache.Store(key(i), &render.Result{Objects: []*render.Object{{JSON: make([]byte, 1_000)}}})
+	opts := render.Options{Cache: c.open(10_000)}
+	c.render(traceTree(), opts)
+	names, now := c.entries(), time.Now()
+	for i := 1; i < 20; i++ {
+		names = append(names, filepath.Join(c.dir, fmt.Sprintf("%02d", i), fmt.Sprintf("%02d000000.render", i)))
+		c.write(names[i], strings.Repeat(" ", 1_000))
+	}
+	for i, name := range names {
 		used := now.Add(time.Duration(i-30) * time.Hour)
-		if err := os.Chtimes(cache.Path(key(i)), used, used); err != nil {
+		if err := os.Chtimes(name, used, used); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !cache.Has(key(0)) { // which makes it the last that was used
-		t.Fatal("no entry")
-	}
-	left := filepath.Join(c.dir, "00", "new-1")
+	c.render(traceTree(), opts) // which makes its entry the last that was used
+	left := filepath.Join(filepath.Dir(names[0]), "new-1")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(left, now.Add(-2*time.Hour), now.Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := cache.Trim(); err != nil {
+	if err := opts.Cache.Trim(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what a killed process left is still there: %v", err)
 	}
-	total, err := cache.Size()
-	if err != nil || total > 9_000 || total < 7_000 {
-		t.Errorf("size %d, error %v", total, err)
+	total, there := int64(0), map[string]bool{}
+	for _, name := range c.entries() {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, there[name] = total+info.Size(), true
+	}
+	if total > 9_000 || total < 7_000 {
+		t.Errorf("size %d", total)
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 11: false, 19: true} {
-		if got := cache.Has(key(i)); got != want {
+		if got := there[names[i]]; got != want {
 			t.Errorf("entry %d is there: %v, want %v", i, got, want)
 		}
 	}

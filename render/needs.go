@@ -132,6 +132,9 @@ func (r *Renderer) Identity(root Root, rendered *Result, known func(RootID) (Roo
 	return strings.Join(words, " ")
 }
 
+// IsReused reports whether the needs come from the cache.
+func (in *Needs) IsReused() bool { return in.words != nil }
+
 // Cover reports whether rendering read and missed nothing but what is in the needs.
 func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }
 

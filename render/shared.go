@@ -136,3 +136,25 @@ func (r *Renderer) Unchanged(in *Needs) bool {
 	}
 	return r.Valid(in.Trace)
 }
+
+// Reused is how much was not found out anew.
+type Reused struct{ Dirs, Uses, Needs int }
+
+// Reused counts what Discover took from another tree or the cache, directories, what their files use, and the needs of roots.
+func (r *Renderer) Reused() (count Reused) {
+	found := r.found.Load()
+	for _, l := range found.dirs {
+		if l.same == nil {
+			continue
+		}
+		if count.Dirs++; l.uses != nil && l.uses == l.same.uses {
+			count.Uses++
+		}
+	}
+	for _, root := range found.out.Roots {
+		if r.Needs(root).IsReused() {
+			count.Needs++
+		}
+	}
+	return count
+}

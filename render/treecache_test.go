@@ -46,11 +46,18 @@ func insightOf(t *testing.T, r *render.Renderer) insight {
 // diff compares what is known of a tree in two ways. Most are the same, and cmp takes long to
 // find that out.
 func (k insight) diff(other insight) string {
-	if reflect.DeepEqual(k.found, other.found) && maps.EqualFunc(k.inputs, other.inputs, render.SameNeeds) {
+	if reflect.DeepEqual(k.found, other.found) && maps.EqualFunc(k.inputs, other.inputs, sameNeeds) {
 		return ""
 	}
 	return cmp.Diff(k.found, other.found) + cmp.Diff(k.inputs, other.inputs,
 		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "tree", "words", "Composition.Resources"), cmpopts.EquateEmpty())
+}
+
+// sameNeeds reports whether needs are the same, but for the tree they are of and where they come from. It takes empty lists
+// and none for different.
+func sameNeeds(a, b *render.Needs) bool {
+	return reflect.DeepEqual(a.Trace, b.Trace) && reflect.DeepEqual(a.Composition, b.Composition) && cmp.Equal(a, b,
+		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "Trace", "Composition", "tree", "words", "said"))
 }
 
 // variants are changes of a tree: each of its files edited, gone, and another kind of
@@ -167,8 +174,8 @@ func (y *memoryTally) compare(t *testing.T, files fstest.MapFS) {
 			t.Errorf("%s: -on its own +beside\n%s", how, diff)
 		}
 		y.unchanged += compareUnchanged(t, how, base, beside, alone)
-		dirs, says, inputs := warm.Shared()
-		y.dirs, y.says, y.inputs = y.dirs+dirs, y.says+says, y.inputs+inputs
+		reused := warm.Reused()
+		y.dirs, y.says, y.inputs = y.dirs+reused.Dirs, y.says+reused.Uses, y.inputs+reused.Needs
 	}
 }
 
@@ -220,8 +227,7 @@ func TestMemoryIsOfItsKey(t *testing.T) {
 	}
 	used := func(r *render.Renderer) bool {
 		insightOf(t, r)
-		dirs, _, _ := r.Shared()
-		return dirs > 0
+		return r.Reused().Dirs > 0
 	}
 	first := open(render.Options{})
 	first.CacheTree(insightOf(t, first).found.Roots)
@@ -234,11 +240,11 @@ func TestMemoryIsOfItsKey(t *testing.T) {
 	second := open(render.Options{})
 	insightOf(t, second)
 	for _, root := range []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: "plain"}, Files: []string{"plain/cm.yaml"}}, {RootID: render.RootID{Kind: render.KindKustomize, Dir: "plain"}}} {
-		if in := second.Needs(root); in.Cached() {
+		if in := second.Needs(root); in.IsReused() {
 			t.Errorf("what is remembered of another root is taken for %+v", root)
 		}
 	}
-	entries, err := filepath.Glob(filepath.Join(dir, "*", "*"+render.EntrySuffix))
+	entries, err := filepath.Glob(filepath.Join(dir, "*", "*.render"))
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("entries %v: %v", entries, err)
 	}
