@@ -12,7 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize"
-	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/plain"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -32,7 +32,7 @@ helmCharts:
 		"base/kustomization.yaml": file("components: ['github.com/org/repo/component?version=main']\n"),
 	}
 	root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
-	needs := sources.NewRenderer(fsys, render.Options{}).Needs(root)
+	needs := render.NewRenderer(fsys, render.Options{}, kustomize.New, plain.New).Needs(root)
 	at := func(path string, line, column int) render.Position {
 		return render.Position{Path: path, Line: line, Column: column}
 	}
@@ -86,7 +86,7 @@ func TestWhatReplacementsMayHold(t *testing.T) {
 			"app/kustomization.yaml": {Data: []byte(strings.Replace("resources: [settings.yaml]\n"+test.kustomization, "[settings.yaml]\nresources: [", "[settings.yaml, ", 1))},
 			"app/settings.yaml":      {Data: []byte(settings)}, "app/policy.yaml": {Data: []byte(policy)}, "app/more": {Data: []byte(test.file)},
 		}
-		r := sources.NewRenderer(files, render.Options{})
+		r := render.NewRenderer(files, render.Options{}, kustomize.New, plain.New)
 		in := r.Needs(at("app"))
 		for _, m := range []render.Mention{kind, named, word} {
 			if got, want := r.MayHold(in, m), slices.Contains(test.mayHold, m); got != want {
@@ -113,7 +113,7 @@ func TestWordsOfOneObject(t *testing.T) {
 		files := fstest.MapFS{
 			"app/kustomization.yaml": {Data: []byte(test.kustomization + "\n")}, "app/ns.yaml": {Data: []byte(namespace)}, "app/more.yaml": {Data: []byte(test.more)},
 		}
-		r := sources.NewRenderer(files, render.Options{})
+		r := render.NewRenderer(files, render.Options{}, kustomize.New, plain.New)
 		if got := r.MayHold(r.Needs(at("app")), mention); got != test.want {
 			t.Errorf("%s: may hold is %v", name, got)
 		}
