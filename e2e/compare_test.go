@@ -202,6 +202,15 @@ func TestSameMessage(t *testing.T) {
 			refusal("errors:\n  .metadata.tls.crt" + undeclared + "\n  .metadata.labels.x: expected string, got &value.valueUnstructured{Value:true}"),
 			refusal("errors:\n  .metadata.labels.x: expected string, got &value.valueUnstructured{Value:true}\n  .metadata.egress" + undeclared), true,
 		},
+		{
+			`Namespace "a" is invalid: [metadata.labels: Invalid value: "x ": no, metadata.labels: Invalid value: "y ": no]`,
+			`Namespace "a" is invalid: [metadata.labels: Invalid value: "y ": no, metadata.labels: Invalid value: "x ": no]`, true,
+		},
+		{
+			`Namespace "a" is invalid: [metadata.labels: Invalid value: "x ": no, metadata.labels: Invalid value: "y ": no]`,
+			`Namespace "a" is invalid: [metadata.labels: Invalid value: "x ": no, metadata.labels: Invalid value: "z ": no]`, false,
+		},
+		{`Pod "a" is invalid: [spec.a: Required value, spec.b: Required value]`, `Pod "a" is invalid: [spec.b: Required value, spec.a: Required value]`, false},
 	} {
 		if same := sameMessage(c.a, c.b, manifest); same != c.same {
 			t.Errorf("%s\n%s: same is %t", c.a, c.b, same)

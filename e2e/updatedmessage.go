@@ -17,7 +17,7 @@ func sameMessage(a, b string, manifest map[string]any) bool {
 	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
 	a, b = tokenVolume.ReplaceAllString(a, "${1}X"), tokenVolume.ReplaceAllString(b, "${1}X")
 	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
-	if a == b || customResource.MatchString(a) && sortedErrors(a) == sortedErrors(b) {
+	if a == b || (customResource.MatchString(a) || metadataErrors.MatchString(a)) && sortedErrors(a) == sortedErrors(b) {
 		return true
 	}
 	what, problems, typed := typeErrors(a, manifest)
@@ -34,8 +34,11 @@ func sameMessage(a, b string, manifest map[string]any) bool {
 // customResource begins a refusal of a custom resource.
 var customResource = regexp.MustCompile(`^[A-Z]\w+\.updates\.example\.com "`)
 
-// sortedErrors returns a refusal of a custom resource with its errors in order: a server finds those of a
-// schema by walking maps.
+// metadataErrors is in a refusal of labels or annotations.
+var metadataErrors = regexp.MustCompile(`metadata\.(labels|annotations): Invalid value: `)
+
+// sortedErrors returns a refusal with its errors in order: a server finds those of a schema, and of labels and
+// annotations, by walking maps.
 func sortedErrors(message string) string {
 	what, list, _ := strings.Cut(message, " is invalid: ")
 	all := strings.Split(strings.Trim(list, "[]"), ", ")
