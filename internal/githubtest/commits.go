@@ -4,40 +4,51 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// when is the date of the last commit: a second after the one before, so that commits
+// dated sets the dates of the next commit: a second after the one before, so that commits
 // are named the same in every run, and none like another.
+func (r *repository) dated() []string {
+	r.commits++
+	date := fmt.Sprintf("%d +0000", r.when().Unix())
+	return []string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+}
+
 func (r *repository) when() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5+r.commits, 0, time.UTC)
 }
 
 // commit makes a commit of its parent's files and changes to them; no branch moves.
 func (r *repository) commit(parent string, files Files) (string, error) {
+	var parents []string
 	if parent != "" {
 		sha := r.commitOf("refs/heads/"+parent, parent)
 		if sha == "" {
 			return "", fmt.Errorf("commit to %s: no commit %s", r.full(), parent)
 		}
-		parent = sha
-	}
-	put, removed := maps.Clone(files), []string{}
-	for name, text := range files {
-		if text == Removed {
-			removed = append(removed, name)
-			delete(put, name)
-		}
+		parents = []string{sha}
 	}
 	r.commits++
-	sha, err := gittest.Commit(r.dir, parent, put, removed, r.when())
+	names, err := gittest.Write(r.dir, func(in *gittest.Import) {
+		made := in.Commit("refs/githubtest/new", r.when(), parents...)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if files[name] == Removed {
+				in.Remove(name)
+			} else {
+				in.Put(name, files[name])
+			}
+		}
+		in.Print(made)
+	})
 	if err != nil {
 		return "", err
 	}
-	return r.made(sha), nil
+	return r.made(names[0], nil)
 }
 
 func (r *repository) setBranch(branch, sha string) error {
