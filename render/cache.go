@@ -270,28 +270,24 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if in.Problem != nil {
 		return do()
 	}
-	anyVersion := keyFor(root, in, r.opts, true)
-	ofVersion := anyVersion
+	keys := []cacheKey{keyFor(root, in, r.opts, true)}
 	if in.Charts {
-		ofVersion = keyFor(root, in, r.opts, false)
+		keys = append(keys, keyFor(root, in, r.opts, false))
 	}
-	for _, key := range []cacheKey{anyVersion, ofVersion} {
+	for _, key := range keys {
 		if e := r.opts.Cache.load(key); e != nil && (!e.AnyVersion || allows(e.KubeVersions, root.Unit.kubeVersion())) {
 			return e.result(root, in)
-		}
-		if anyVersion == ofVersion {
-			break
 		}
 	}
 	result := do()
 	if result.Problem != nil || !in.Cover(result) {
 		return result
 	}
+	key := keys[len(keys)-1]
 	if result.ofAnyVersion() {
-		r.opts.Cache.store(anyVersion, result)
-	} else {
-		r.opts.Cache.store(ofVersion, result)
+		key = keys[0]
 	}
+	r.opts.Cache.store(key, result)
 	return result
 }
 
