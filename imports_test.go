@@ -71,7 +71,7 @@ var reserved = map[string][]string{
 	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate", "scanner/explain"},
 	"helm.sh/helm":                            {"render/helm", "render/argocd"},
 	"github.com/go-chi/chi":                   {"webhooks"},
-	"github.com/go-git/go-git":                {"render/tree/gittree"},
+	"github.com/go-git/go-git":                {"render/tree/gittree", "internal/gittest"},
 	"github.com/spf13/cobra":                  {"cmd"},
 	"oras.land/oras-go":                       {"internal/fetch"},
 	"github.com/bradleyfalzon/ghinstallation": {"webhooks/app"},

@@ -4,51 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// dated sets the dates of the next commit: a second after the one before, so that commits
+// when is the date of the last commit: a second after the one before, so that commits
 // are named the same in every run, and none like another.
-func (r *repository) dated() []string {
-	r.commits++
-	date := fmt.Sprintf("%d +0000", r.when().Unix())
-	return []string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
-}
-
 func (r *repository) when() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5+r.commits, 0, time.UTC)
 }
 
 // commit makes a commit of its parent's files and changes to them; no branch moves.
 func (r *repository) commit(parent string, files Files) (string, error) {
-	var parents []string
 	if parent != "" {
 		sha := r.commitOf("refs/heads/"+parent, parent)
 		if sha == "" {
 			return "", fmt.Errorf("commit to %s: no commit %s", r.full(), parent)
 		}
-		parents = []string{sha}
+		parent = sha
+	}
+	put, removed := maps.Clone(files), []string{}
+	for name, text := range files {
+		if text == Removed {
+			removed = append(removed, name)
+			delete(put, name)
+		}
 	}
 	r.commits++
-	names, err := gittest.Write(r.dir, func(in *gittest.Import) {
-		made := in.Commit("refs/githubtest/new", r.when(), parents...)
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if files[name] == Removed {
-				in.Remove(name)
-			} else {
-				in.Put(name, files[name])
-			}
-		}
-		in.Print(made)
-	})
+	sha, err := gittest.Commit(r.dir, parent, put, removed, r.when())
 	if err != nil {
 		return "", err
 	}
-	return r.made(names[0], nil)
+	return r.made(sha), nil
 }
 
 func (r *repository) setBranch(branch, sha string) error {

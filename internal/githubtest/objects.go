@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/internal/gittest"
 )
@@ -19,24 +20,21 @@ func (r *repository) git(args ...string) (string, error) {
 	return gittest.Run(r.dir, "", nil, args...)
 }
 
-// ask runs a command that only reads objects, whose names are given in full. They do not change, so git runs once for
-// each answer: starting it is most of what it takes.
+// answers are those of git about what objects are made of: command -> answer. Objects of one name are the same in all
+// repositories, so git runs once for each answer: starting it is most of what it takes.
+var answers sync.Map
+
+// ask runs a command that only reads objects, whose names are given in full and which are there.
 func (r *repository) ask(args ...string) (string, error) {
-	if known, ok := r.answers[strings.Join(args, " ")]; ok {
-		return known, nil
+	command := strings.Join(args, " ")
+	if known, ok := answers.Load(command); ok {
+		return known.(string), nil
 	}
 	answer, err := r.git(args...)
-	if err == nil { // else an object may come yet
-		r.keep(args, answer)
+	if err == nil {
+		answers.Store(command, answer)
 	}
 	return answer, err
-}
-
-func (r *repository) keep(command []string, answer string) {
-	if r.answers == nil {
-		r.answers = map[string]string{}
-	}
-	r.answers[strings.Join(command, " ")] = answer
 }
 
 // at returns the object that a ref points at.
@@ -82,15 +80,25 @@ func (r *repository) tip(branch string) string {
 }
 
 // made notes that an object is a commit, and returns it.
-func (r *repository) made(sha string, err error) (string, error) {
-	if err == nil {
-		r.keep(isCommit(sha), sha)
+func (r *repository) made(sha string) string {
+	if r.known == nil {
+		r.known = map[string]bool{}
 	}
-	return sha, err
+	r.known[sha] = true
+	return sha
 }
 
-// isCommit are the arguments of git that ask for a commit.
-func isCommit(sha string) []string { return []string{"rev-parse", "--verify", "-q", sha + "^{commit}"} }
+// commitAt returns the commit that an object is, or points at.
+func (r *repository) commitAt(object string) (string, error) {
+	if r.known[object] {
+		return object, nil
+	}
+	sha, err := r.git("rev-parse", "--verify", "-q", object+"^{commit}")
+	if err != nil {
+		return "", err // it may come yet
+	}
+	return r.made(sha), nil
+}
 
 // commitOf returns the commit of the first of some refs and object names that is there, else "".
 func (r *repository) commitOf(names ...string) string {
@@ -105,7 +113,7 @@ func (r *repository) commitOf(names ...string) string {
 			}
 			name = sha
 		}
-		if sha, err := r.ask(isCommit(name)...); err == nil {
+		if sha, err := r.commitAt(name); err == nil {
 			return sha
 		}
 	}

@@ -239,12 +239,12 @@ func (p *pull) tryMerge() error {
 
 // mergeCommit merges a commit into a branch's, without moving it; "" after a conflict.
 func (r *repository) mergeCommit(base, head, text string) (string, error) {
-	tip := r.tip(base)
-	tree, err := r.git("merge-tree", "--write-tree", "--no-messages", tip, head)
+	r.commits++
+	sha, err := gittest.Merge(r.dir, r.tip(base), head, text, r.when())
 	if err != nil {
 		return "", nil // a conflict
 	}
-	return r.made(gittest.Run(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text))
+	return r.made(sha), nil
 }
 
 // MergePull merges a pull request: its base moves to a merge commit, and it is closed.

@@ -40,8 +40,8 @@ type repository struct {
 	roles   map[string]string
 	pulls   []*pull
 	commits int
-	// answers are those of git about objects.
-	answers map[string]string
+	// known are the names of commits that are there.
+	known map[string]bool
 }
 
 func (r *repository) full() string { return r.Owner + "/" + r.Name }
@@ -96,7 +96,7 @@ func (s *Server) AddRepository(o RepositoryOptions) (*Repository, error) {
 		r.RepositoryOptions, r.pulls = o, nil
 	}
 	r.dir = s.gitDir(r)
-	if _, err := gittest.Run("", "", nil, "init", "-q", "--template=", "--bare", "-b", r.DefaultBranch, r.dir); err != nil {
+	if err := gittest.InitBare(r.dir, r.DefaultBranch); err != nil {
 		return nil, err
 	}
 	sha, err := r.commit("", o.Files)

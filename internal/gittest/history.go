@@ -30,7 +30,7 @@ type History struct {
 // and Head adds change. All map paths to contents.
 func NewHistory(dir string, files, others, change map[string]string) (*History, error) {
 	h := &History{Dir: dir}
-	if _, err := h.Git("init", "-q", "--template=", "-b", "main", dir); err != nil {
+	if err := Init(dir, "main"); err != nil {
 		return nil, err
 	}
 	names, err := Write(dir, func(in *Import) {
@@ -60,11 +60,7 @@ func (i *Import) history(files, others, change map[string]string) {
 
 // merge makes Merge and returns its name.
 func (h *History) merge() (string, error) {
-	tree, err := h.Git("merge-tree", "--write-tree", h.Base, h.Head)
-	if err != nil {
-		return "", err
-	}
-	merge, err := h.Git("commit-tree", tree, "-p", h.Base, "-p", h.Head, "-m", "Merge")
+	merge, err := Merge(h.Dir, h.Base, h.Head, "Merge", time.Now())
 	if err != nil {
 		return "", err
 	}

@@ -46,14 +46,20 @@ func NewServer(root, token string) (*Server, error) {
 	return s, nil
 }
 
+// execPath returns where the programs of git are.
+var execPath = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("git", "--exec-path").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
 // Backend returns a handler that serves the repositories below root.
 func Backend(root string) (http.Handler, error) {
-	out, err := exec.Command("git", "--exec-path").Output()
+	programs, err := execPath()
 	if err != nil {
 		return nil, fmt.Errorf("find git's http-backend: %w", err)
 	}
 	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
+		Path: filepath.Join(programs, "git-http-backend"),
 		Env: []string{
 			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 			"GIT_CONFIG_COUNT=2",

@@ -21,7 +21,7 @@ type Pull struct {
 // Make makes the repository of a case in a directory that does not exist yet. It runs git.
 func (c *Case) Make(dir string, canary *Canary) (*Pull, error) {
 	dir = filepath.Clean(dir)
-	if _, err := gittest.Run("", "", nil, "init", "-q", "--template=", "--bare", "-b", "main", dir); err != nil {
+	if err := gittest.InitBare(dir, "main"); err != nil {
 		return nil, err
 	}
 	names, err := gittest.Write(dir, func(t *Tree) {
