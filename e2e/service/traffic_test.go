@@ -223,7 +223,11 @@ func (c *change) verdicts(i int, runs []githubtest.CheckRun) string {
 	}
 	newest := c.open && i == len(c.heads)-1
 	if told > 1 || newest && (told != 1 || runs[len(runs)-1].Conclusion == "cancelled") {
-		return fmt.Sprintf("%d verdicts in %d check runs, open is %t", told, len(runs), c.open)
+		said := fmt.Sprintf("%d verdicts in %d check runs, open is %t", told, len(runs), c.open)
+		for _, r := range runs {
+			said += fmt.Sprintf("; %d %s %q of %s, %s", r.ID, r.Conclusion, r.Title, r.DetailsURL, r.ExternalID)
+		}
+		return said
 	}
 	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/go-github/v62/github"
 
@@ -26,19 +25,33 @@ type Published struct {
 
 // Start makes the check run show that preadmit is at work, and finds the one that
 // Finish will complete. A run that is complete is left as it is until Finish has
-// something else to say, unless Options.Fresh or Options.RedoPassing asks for a new one. One with the target's
-// DetailsURL is the new one: it was made by a process that ended since.
+// something else to say, unless Options.Fresh or Options.Doubt asks for a new one. One with the
+// target's DetailsURL is the new one: it was made by a process that ended since.
 func (p *Publisher) Start(ctx context.Context) error {
 	run, err := p.find(ctx)
 	if err != nil {
 		return err
 	}
-	doubted := p.opts.RedoPassing && !Conclusion(run.GetConclusion()).blocks() && !slices.Contains(p.opts.Earlier, run.GetDetailsURL())
-	fresh := (p.opts.Fresh || doubted) && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
-	if run != nil && (!fresh || run.GetStatus() != "completed") {
-		return nil
+	if run != nil {
+		if again, err := p.again(ctx, run); err != nil || !again {
+			return err
+		}
 	}
 	return p.create(ctx)
+}
+
+// again reports whether Start makes a new check run although there is one.
+func (p *Publisher) again(ctx context.Context, run *github.CheckRun) (bool, error) {
+	page := run.GetDetailsURL()
+	switch {
+	case run.GetStatus() != "completed", p.target.DetailsURL != "" && page == p.target.DetailsURL:
+		return false, nil
+	case p.opts.Fresh:
+		return true, nil
+	case p.opts.Doubt == nil || Conclusion(run.GetConclusion()).blocks():
+		return false, nil
+	}
+	return p.opts.Doubt(ctx, page)
 }
 
 // Finish completes the check run with a report. opts.Files is filled in for a pull

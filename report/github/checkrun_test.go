@@ -224,6 +224,43 @@ func TestFreshMakesANewRun(t *testing.T) {
 	}
 }
 
+// TestDoubtMakesANewRun: one that passes and may be about something else does not stand while
+// this is judged; one that blocks a merge does.
+func TestDoubtMakesANewRun(t *testing.T) {
+	broken := errors.New("nobody knows")
+	for name, test := range map[string]struct {
+		findings int
+		doubted  bool
+		err      error
+		want     int
+	}{
+		"passing, its own":   {0, false, nil, 1},
+		"passing, another's": {0, true, nil, 2},
+		"passing, unknown":   {0, false, broken, 1},
+		"failing, another's": {3, true, nil, 1},
+	} {
+		s, r := hub(t, githubtest.Config{}), findings(test.findings)
+		changed(s, r)
+		p, _ := publisher(t, s, pullTarget(), Options{})
+		publish(t, p, r)
+		again, asked := pullTarget(), ""
+		again.DetailsURL += "/attempts/2"
+		p, _ = publisher(t, s, again, Options{Doubt: func(_ context.Context, page string) (bool, error) {
+			asked = page
+			return test.doubted, test.err
+		}})
+		if err := p.Start(context.Background()); !errors.Is(err, test.err) {
+			t.Errorf("%s: %v, want %v", name, err, test.err)
+		}
+		if runs := s.CheckRuns(); len(runs) != test.want {
+			t.Errorf("%s: %d check runs, want %d", name, len(runs), test.want)
+		}
+		if test.findings == 0 && asked != pullTarget().DetailsURL {
+			t.Errorf("%s: asked about %q", name, asked)
+		}
+	}
+}
+
 // TestForeignRunsAreLeftAlone: of another app, of a job with the same name, of another
 // commit, of another name.
 func TestForeignRunsAreLeftAlone(t *testing.T) {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -39,12 +40,9 @@ type Options struct {
 	// Fresh has Start make a new check run although one is complete, as the "Re-run"
 	// button of GitHub asks for.
 	Fresh bool
-	// RedoPassing has Start make a new check run although one is complete that does not block
-	// a merge: it may be about something else.
-	RedoPassing bool
-	// Earlier are the DetailsURLs of earlier attempts at the same target, whose check run
-	// RedoPassing does not have made anew.
-	Earlier []string
+	// Doubt reports whether a check run that is complete and does not block a merge may be about
+	// something else, given its DetailsURL: Start makes a new one then. Nil doubts none.
+	Doubt func(ctx context.Context, detailsURL string) (bool, error)
 	// Rescan identifies the button "Scan again" of check runs that are complete: whoever
 	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
 	// button when it is empty. It has at most 20 characters.

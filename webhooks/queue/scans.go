@@ -22,6 +22,24 @@ func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 	}
 }
 
+// StoredScan returns the record of a scan of a repository, or ErrNotFound. It asks the store, which
+// has what other replicas stored that Scan does not know yet.
+func (q *Queue) StoredScan(ctx context.Context, installation, repository int64, id string) (Scan, error) {
+	if err := checkID(id); err != nil {
+		return Scan{}, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
+	}
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	e, err := q.scans.getPatiently(ctx, Scan{Installation: installation, Repository: repository, ID: id}.key())
+	if err == nil && e.value == nil {
+		err = fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return Scan{}, err
+	}
+	return *e.value, nil
+}
+
 // Scans returns the scans that match f, the newest first. It asks nobody: what other replicas
 // stored is there some milliseconds later.
 func (q *Queue) Scans(f ScanFilter) []Scan { return q.index.list(f) }

@@ -2,8 +2,10 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -215,31 +217,33 @@ func (t *task) left() []string {
 	return heads
 }
 
-// mayBeOfAnother reports whether a completed check run at the head may be of another pull
-// request, or of this one with another base: it must not stand while this one is judged.
-func (t *task) mayBeOfAnother() bool {
+// mayBeOfAnother reports whether a completed check run at the head, which leads to page, may be
+// of another pull request, or of this one with another base: it must not stand while this one is
+// judged. Of the verdicts that other replicas recorded, one that is not known here yet is found
+// by its page.
+func (t *task) mayBeOfAnother(ctx context.Context, page string) (bool, error) {
 	if t.job.Kind != queue.KindPull {
-		return false
+		return false, nil
 	}
 	for _, s := range t.earlier() {
 		if s.Head == t.record.Head && ended(&s) {
-			return s.BaseRef != t.record.BaseRef
+			if s.BaseRef == t.record.BaseRef {
+				return false, nil
+			}
+			break
 		}
 	}
-	return true
-}
-
-// earlierPages returns the pages of earlier scans of the same head and branch. A check run that
-// leads to one of them is this pull request's own, also when the process ended before it could
-// record the verdict.
-func (t *task) earlierPages() []string {
-	var pages []string
-	for _, s := range t.earlier() {
-		if s.Attempt > 0 && s.Head == t.record.Head && s.BaseRef == t.record.BaseRef && t.w.PublicURL != "" {
-			pages = append(pages, t.w.pageOf(s.ID))
-		}
+	id, ok := strings.CutPrefix(page, t.w.pageOf(""))
+	if t.w.PublicURL == "" || !ok {
+		return true, nil
 	}
-	return pages
+	s, err := t.w.Queue.StoredScan(ctx, t.job.Installation, t.job.Repository, id)
+	if errors.Is(err, queue.ErrNotFound) {
+		return true, nil
+	}
+	// Its process may have ended before it could record the verdict.
+	own := s.Kind == t.job.Kind && s.Pull == t.job.Pull && s.Attempt > 0 && s.Head == t.record.Head && s.BaseRef == t.record.BaseRef
+	return !own, asStoreError(err)
 }
 
 // eachOther calls do for each other pull request whose newest record has the head.

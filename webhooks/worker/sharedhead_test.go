@@ -185,3 +185,38 @@ func TestSharedHeadGroup(t *testing.T) {
 	w.work()
 	w.want("check run", w.says(g.HeadSHA), "completed failure: the merge queue: 1 denied")
 }
+
+// TestCheckRunOfPage: a check run that passes is the pull request's own if its page is that of a
+// scan of the same head and branch, also when this replica knows of none.
+func TestCheckRunOfPage(t *testing.T) {
+	w := newEnv(t)
+	job := w.pull()
+	w.work()
+	have := w.record(job.ID)
+	worker := w.replica()
+	page := worker.pageOf(job.ID)
+	for name, test := range map[string]struct {
+		change func(*task)
+		page   string
+		want   bool
+	}{
+		"own":                   {nil, page, false},
+		"of another head":       {func(t *task) { t.record.Head = strings.Repeat("a", 40) }, page, true},
+		"of another branch":     {func(t *task) { t.record.BaseRef = "other" }, page, true},
+		"of another pull":       {func(t *task) { t.job.Pull = 99 }, page, true},
+		"of another repository": {func(t *task) { t.job.Repository++ }, page, true},
+		"of no scan":            {nil, worker.pageOf("unknown"), true},
+		"not ours":              {nil, "https://elsewhere.example/scans/" + job.ID, true},
+		"none":                  {nil, "", true},
+	} {
+		// Jobs do not look at their own records: to this one the scan is not known.
+		task := worker.newTask(&queue.Claim{Job: job})
+		task.record.Head, task.record.BaseRef = have.Head, have.BaseRef
+		if test.change != nil {
+			test.change(task)
+		}
+		got, err := task.mayBeOfAnother(t.Context(), test.page)
+		w.must(err)
+		w.want(name, got, test.want)
+	}
+}

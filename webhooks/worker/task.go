@@ -117,8 +117,8 @@ func (t *task) address(ctx context.Context, target github.Target, name string) (
 	}
 	target.Owner, target.Repo, target.DetailsURL = t.owner(), t.repo(), t.detailsURL()
 	return github.New(target, github.Options{
-		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh, RedoPassing: t.mayBeOfAnother(),
-		Earlier: t.earlierPages(), Rescan: app.ActionRescan, Clock: t.w.Clock, MaxWait: maxWait,
+		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh, Doubt: t.mayBeOfAnother,
+		Rescan: app.ActionRescan, Clock: t.w.Clock, MaxWait: maxWait,
 	})
 }
 

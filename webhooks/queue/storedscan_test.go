@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// TestStoredScan: what another replica stored is read also before this one is told of it.
+func TestStoredScan(t *testing.T) {
+	t.Parallel()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	var replicas []*Queue
+	for range 2 {
+		q, err := Open(t.Context(), Config{URL: s.ClientURL()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = q.Close(t.Context()) })
+		replicas = append(replicas, q)
+	}
+	here, other := replicas[0], replicas[1]
+	here.scans.mutex.Lock() // what the watcher brings waits for it
+	defer here.scans.mutex.Unlock()
+	scan := Scan{ID: "a", Kind: KindPull, Installation: 1, Repository: 10, Pull: 7, Head: "abc", State: Running, Attempt: 1, Created: time.Unix(1, 0)}
+	if err := other.PutScan(t.Context(), scan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := here.Scan(t.Context(), "a"); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("this replica is told already: %v", err)
+	}
+	got, err := here.StoredScan(t.Context(), 1, 10, "a")
+	if err != nil || got.Pull != 7 || got.Head != "abc" || got.Attempt != 1 {
+		t.Errorf("stored %+v, %v", got, err)
+	}
+	for name, id := range map[string]string{"unknown": "b", "no id": "a/../b", "empty": ""} {
+		if _, err := here.StoredScan(t.Context(), 1, 10, id); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v, want %v", name, err, ErrNotFound)
+		}
+	}
+	if _, err := here.StoredScan(t.Context(), 1, 11, "a"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another repository's: %v, want %v", err, ErrNotFound)
+	}
+}
