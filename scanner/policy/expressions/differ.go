@@ -20,12 +20,18 @@ func (r Read) Equal(other Read) bool {
 // beginning of it, is not of the same kind, is there once only or is another scalar, which is a difference
 // there, or where something in it differs, whose path goes on from it.
 func Differences(a, b any) []Path {
-	var all []Path
-	differences(a, b, nil, &all)
-	return all
+	var d differing
+	d.compare(a, b)
+	return d.all
 }
 
-func differences(a, b any, at Path, all *[]Path) {
+// differing collects where two values differ.
+type differing struct {
+	at  Path // what is compared
+	all []Path
+}
+
+func (d *differing) compare(a, b any) {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
@@ -34,14 +40,14 @@ func differences(a, b any, at Path, all *[]Path) {
 		}
 		for key := range x {
 			if in, there := y[key]; there {
-				differences(x[key], in, join(at, key), all)
+				d.below(key, x[key], in)
 			} else {
-				*all = append(*all, join(at, key))
+				d.add(key)
 			}
 		}
 		for key := range y {
 			if _, there := x[key]; !there {
-				*all = append(*all, join(at, key))
+				d.add(key)
 			}
 		}
 		return
@@ -51,14 +57,28 @@ func differences(a, b any, at Path, all *[]Path) {
 			break
 		}
 		for i := range x {
-			differences(x[i], y[i], join(at, Each), all)
+			d.below(Each, x[i], y[i])
 		}
 		return
+	case string:
+		if x == b {
+			return
+		}
 	}
 	if !reflect.DeepEqual(a, b) {
-		*all = append(*all, at)
+		d.add()
 	}
 }
+
+// below compares values of what is compared.
+func (d *differing) below(key string, a, b any) {
+	d.at = append(d.at, key)
+	d.compare(a, b)
+	d.at = d.at[:len(d.at)-1]
+}
+
+// add notes a difference.
+func (d *differing) add(key ...string) { d.all = append(d.all, slices.Concat(d.at, key)) }
 
 // Meets reports whether one of some differences is at what is read, in it, or around it.
 func (r Read) Meets(differences []Path) bool {
