@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -136,20 +137,34 @@ func (p *preparation) placed(o *Object) map[string]any {
 }
 
 // manifest returns the content of what is sent as its applier sends it.
-func (p *preparation) manifest(o *Object) map[string]any {
-	if p.ask.Applier == apply.Flux {
-		return apply.Normalized(p.placed(o))
+func (p *preparation) manifest(o *Object) map[string]any { return p.ask.Applier.Manifest(p.placed(o)) }
+
+// mayRenew reports whether nobody but the applier of a request ever wrote the object, so that applying over it takes no
+// managers of fields.
+func (p *preparation) mayRenew() bool {
+	ask := &p.ask
+	return ask.Applier.ServerSide() && ask.Subresource == "" && ask.OldObject != nil && !ask.Live && ask.controls == nil && ask.StoredMutator == nil && !p.large && !p.handler.resource.Assumed
+}
+
+// repeats returns the object as it is written, nil where applying it may be more than to write other scalars.
+func (p *preparation) repeats() (now *apply.Applied) {
+	if !p.mayRenew() {
+		return nil
 	}
-	return runtime.DeepCopyJSON(p.placed(o))
+	if now = p.ask.Storage.asWritten(p); p.ask.Object != p.ask.OldObject {
+		now = now.Like(p.placed(p.ask.Object))
+	}
+	p.same, p.whole = true, true
+	return now
 }
 
 // renews returns the object as it is applied over the one that is stored, where that takes no managers of
-// fields: nobody but the applier ever wrote it. It is nil where it does, or may.
+// fields. It is nil where it does, or may.
 func (p *preparation) renews() *apply.Applied {
-	ask := &p.ask
-	if !ask.Applier.ServerSide() || ask.Subresource != "" || ask.OldObject == nil || ask.Live || ask.controls != nil || ask.StoredMutator != nil || p.large || p.handler.resource.Assumed {
+	if !p.mayRenew() {
 		return nil
 	}
+	ask := &p.ask
 	last, now := p.ask.Storage.applied(p, ask.OldObject, nil), manifest{}
 	if now = last; ask.Object != ask.OldObject {
 		like := last.Applied
@@ -204,12 +219,14 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 // renewed applies the renewal over an object.
 func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
 	ok := false
-	if stored := p.ask.Storage.known(); p.same && stored != nil && stored.Is(live) { // reading it may have changed it
-		if content, err := stored.Content(p.handler.resource.Kind, p.handler.interfaces); err == nil {
+	if p.same && p.ask.Storage.has(p, live) {
+		if content, err := p.ask.Storage.object.Content(p.handler.resource.Kind, p.handler.interfaces); err == nil {
 			obj, ok = p.renewal.Again(live, content)
 		}
 	}
-	if !ok {
+	if !ok && p.renewal.IsWritten() {
+		return nil, nil, errors.New("more than scalars differ")
+	} else if !ok {
 		if obj, err = p.renewal.Over(live); err != nil {
 			return nil, nil, err
 		}

@@ -8,15 +8,12 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/openapi"
-	"k8s.io/client-go/restmapper"
 	apiregistrationinstall "k8s.io/kube-aggregator/pkg/apis/apiregistration/install"
 	generated "k8s.io/kubernetes/pkg/generated/openapi"
 )
@@ -109,37 +106,4 @@ func buildOpenAPI(crd *apiextensionsv1.CustomResourceDefinition, version string)
 		schemas[name] = s
 	}
 	return schemas, nil
-}
-
-// RESTMapper maps resources to kinds as clients of the server do, by its
-// discovery. It also answers to singular names.
-func (c *Cluster) RESTMapper() meta.RESTMapper {
-	var groups []*restmapper.APIGroupResources
-	byName := map[string]*restmapper.APIGroupResources{}
-	for _, r := range c.Resources() {
-		g := byName[r.Group]
-		if g == nil {
-			g = &restmapper.APIGroupResources{
-				Group:              metav1.APIGroup{Name: r.Group},
-				VersionedResources: map[string][]metav1.APIResource{},
-			}
-			byName[r.Group], groups = g, append(groups, g)
-		}
-		addVersion(g, r)
-	}
-	return restmapper.NewDiscoveryRESTMapper(groups)
-}
-
-// addVersion adds a resource to its group; the first version is the preferred one.
-func addVersion(g *restmapper.APIGroupResources, r Resource) {
-	if _, ok := g.VersionedResources[r.Version]; !ok {
-		v := metav1.GroupVersionForDiscovery{GroupVersion: r.GroupVersion().String(), Version: r.Version}
-		g.Group.Versions = append(g.Group.Versions, v)
-		if g.Group.PreferredVersion.Version == "" {
-			g.Group.PreferredVersion = v
-		}
-	}
-	g.VersionedResources[r.Version] = append(g.VersionedResources[r.Version], metav1.APIResource{
-		Name: r.Resource, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind.Kind,
-	})
 }

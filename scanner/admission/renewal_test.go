@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/warning"
@@ -28,7 +29,7 @@ import (
 func TestRenewal(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")
 	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
-	renewed, same, like, total := map[string]int{}, 0, 0, testall.Count(1500, 6000)
+	renewed, same, like, written, total := map[string]int{}, 0, 0, 0, testall.Count(1500, 6000)
 	for seed := range uint64(total) {
 		e := &editor{rand.New(rand.NewPCG(seed, 2))}
 		base := runtime.DeepCopyJSON(examples[e.IntN(len(examples))].Content())
@@ -48,25 +49,13 @@ func TestRenewal(t *testing.T) {
 		if kind != a.Object.GroupVersionKind() {
 			continue
 		}
-		long := newUpdate(t, cluster, a)
 		a.Storage = new(Storage)
-		short := newUpdate(t, cluster, a)
-		got := short.result(t, short.updated)
-		short = newUpdate(t, cluster, a) // with what is known of the objects
-		if diff := cmp.Diff(got, short.result(t, short.updated)); diff != "" {
-			t.Fatalf("seed %d, again (-first +second):\n%s", seed, diff)
-		}
-		want := long.result(t, func(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
-			if old, err = long.stored(); err == nil {
-				obj, m, err = long.sent(ctx, a.Object, old)
-			}
-			return old, obj, m, err
-		})
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d, %s of %s by %s (-with managers +without):\n%s", seed, a.Operation, kind, by, diff)
-		}
+		short := sameRenewed(t, fmt.Sprintf("seed %d, %s of %s by %s", seed, a.Operation, kind, by), cluster, a)
 		if short.renewal != nil {
 			renewed[kind.Kind]++
+			if short.renewal.IsWritten() {
+				written++
+			}
 			if content, err := a.Storage.object.Content(kind, short.handler.interfaces); err == nil && short.same {
 				if _, ok := short.renewal.Again(a.Storage.object.Copy(), content); ok && a.Object == a.OldObject {
 					same++
@@ -80,9 +69,49 @@ func TestRenewal(t *testing.T) {
 	for _, n := range renewed {
 		all += n
 	}
-	t.Logf("%d of %d renewed, %d of them as they were, %d with other scalars, of %d kinds", all, total, same, like, len(renewed))
-	if all < total/3 || same < total/8 || like < total/8 || len(renewed) < 30 {
-		t.Errorf("%d of %d updates need no managers, %d of them nothing else, %d but other scalars, of the kinds %v", all, total, same, like, slices.Sorted(maps.Keys(renewed)))
+	t.Logf("%d of %d renewed, %d of them as they were, %d with other scalars, %d as they are written, of %d kinds", all, total, same, like, written, len(renewed))
+	if all < total/3 || same < total/8 || like < total/8 || written < total/8 || len(renewed) < 30 {
+		t.Errorf("%d of %d updates need no managers, %d of them nothing else, %d but other scalars, %d read as they are written, of the kinds %v", all, total, same, like, written, slices.Sorted(maps.Keys(renewed)))
+	}
+}
+
+// sameRenewed handles an update without managers of fields and holds that it comes to the same with them. It returns the
+// handling without.
+func sameRenewed(t *testing.T, name string, cluster *Cluster, a Ask) *preparation {
+	t.Helper()
+	short := newUpdate(t, cluster, a)
+	got := short.result(t, short.updated)
+	short = newUpdate(t, cluster, a) // with what is known of the objects
+	if diff := cmp.Diff(got, short.result(t, short.updated)); diff != "" {
+		t.Fatalf("%s, again (-first +second):\n%s", name, diff)
+	}
+	a.Storage = nil
+	long := newUpdate(t, cluster, a)
+	want := long.result(t, func(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
+		if old, err = long.stored(); err == nil {
+			obj, m, err = long.sent(ctx, a.Object, old)
+		}
+		return old, obj, m, err
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s (-with managers +without):\n%s", name, diff)
+	}
+	return short
+}
+
+// TestRenewedCustomResource: the null that Flux sends as the time of creation becomes that of a custom resource where
+// something else differs.
+func TestRenewedCustomResource(t *testing.T) {
+	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
+	widget := func(label string, size int) *Object {
+		return object(t, fmt.Sprintf(`{apiVersion: updates.example.com/v1, kind: Widget, metadata: {name: a, namespace: updates, labels: {a: %s}}, spec: {size: %d, color: red, mode: auto}}`, label, size))
+	}
+	base := widget("x", 1)
+	for name, head := range map[string]*Object{"the same": base, "another label": widget("y", 1), "another size": widget("x", 2)} {
+		for _, by := range []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA} {
+			a := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: base, Object: head, Applier: by, Storage: new(Storage)}
+			sameRenewed(t, fmt.Sprintf("%s by %s", name, by), cluster, a)
+		}
 	}
 }
 
@@ -302,4 +331,34 @@ func empty(value any) any {
 		return false
 	}
 	return nil
+}
+
+// TestWritten: a manifest counts as it is written only where applying it does nothing else.
+func TestWritten(t *testing.T) {
+	h, err := NewCluster(ClusterOptions{}, NewIndex(nil)).handler(schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, err := h.fields()
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotated := `metadata: {name: a, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}}, spec: {maxReplicas: 2}`
+	for name, test := range map[string]struct {
+		by       apply.Applier
+		manifest string
+		want     bool
+	}{
+		"written":                             {apply.Flux, `apiVersion: autoscaling/v2, metadata: {name: a}, spec: {maxReplicas: 2}`, true},
+		"in another version":                  {apply.Flux, `apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 2}`, false},
+		"with a time, which Flux leaves out":  {apply.Flux, `apiVersion: autoscaling/v2, metadata: {name: a, creationTimestamp: "2020-01-01T00:00:00Z"}, spec: {maxReplicas: 2}`, false},
+		"with managers":                       {apply.Flux, `apiVersion: autoscaling/v2, metadata: {name: a, managedFields: []}, spec: {maxReplicas: 2}`, false},
+		"with what kubectl keeps up to date":  {apply.KubectlSSA, `apiVersion: autoscaling/v2, ` + annotated, false},
+		"with an annotation that others keep": {apply.ArgoCDSSA, `apiVersion: autoscaling/v2, ` + annotated, true},
+	} {
+		manifest := object(t, `{kind: HorizontalPodAutoscaler, `+test.manifest+`}`).Content()
+		if got := fields.Written(manifest, test.by) != nil; got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+	}
 }

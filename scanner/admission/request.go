@@ -31,6 +31,7 @@ type Request struct {
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp
 	asStored *etcd.Object
+	stays    sync.Map // which of its objects are asStored
 	ask      Ask
 	cluster  *Cluster
 	mu       sync.Mutex
@@ -121,7 +122,14 @@ func (r *Request) contentOf(obj runtime.Object, kind schema.GroupVersionKind, ve
 
 // isStored reports whether an object of the request is the one that is stored, as it is.
 func (r *Request) isStored(obj runtime.Object) bool {
-	return r.asStored != nil && len(r.unknown)+len(r.unknownOld) == 0 && r.asStored.Is(obj)
+	if r.asStored == nil || len(r.unknown)+len(r.unknownOld) > 0 {
+		return false
+	}
+	is, ok := r.stays.Load(obj)
+	if !ok {
+		is, _ = r.stays.LoadOrStore(obj, r.asStored.Is(obj))
+	}
+	return is == true
 }
 
 // ObjectIn returns the object of a Version. Where nobody has asked for the version, the old object is not

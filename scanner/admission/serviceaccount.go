@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,29 +35,12 @@ func (t tokenPlugin) Admit(ctx context.Context, a admission.Attributes, o admiss
 	if !ok || !t.cluster.hasAccounts(a.GetNamespace()) {
 		return nil
 	}
-	had := slices.ContainsFunc(pod.Spec.Volumes, isToken)
+	had := names.HasToken(pod)
 	err := t.MutationInterface.Admit(ctx, a, o)
-	if i := slices.IndexFunc(pod.Spec.Volumes, isToken); i >= 0 && !had {
-		name := names.Generated(tokenPrefix, "token/"+a.GetNamespace()+"/"+pod.Name+pod.GenerateName)
-		renameMounts(pod.Spec.InitContainers, pod.Spec.Volumes[i].Name, name)
-		renameMounts(pod.Spec.Containers, pod.Spec.Volumes[i].Name, name)
-		pod.Spec.Volumes[i].Name = name
+	if !had {
+		names.Token(pod, a.GetNamespace())
 	}
 	return err
-}
-
-const tokenPrefix = serviceaccount.ServiceAccountVolumeName + "-"
-
-func isToken(v api.Volume) bool { return strings.HasPrefix(v.Name, tokenPrefix) }
-
-func renameMounts(containers []api.Container, from, to string) {
-	for i := range containers {
-		for j := range containers[i].VolumeMounts {
-			if m := &containers[i].VolumeMounts[j]; m.Name == from {
-				m.Name = to
-			}
-		}
-	}
 }
 
 // hasAccounts reports whether Pods of a namespace have accounts. They do in a cluster whose

@@ -22,6 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/services"
 	"github.com/preadmit/preadmit/scanner/admission/size"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // storedResourceVersion is the resourceVersion of every object of the state.
@@ -56,8 +57,10 @@ type Storage struct {
 	cluster   *Cluster
 	how       keeping
 	object    *etcd.Object
+	copied    runtime.Object // the last copy of object
 	contents  map[*Object]map[string]any
 	manifests map[manifestKey]manifest
+	written   map[manifestKey]*apply.Applied
 }
 
 // manifestKey is an object that an applier applies to objects of a handler.
@@ -129,7 +132,8 @@ func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
 		}
 		s.cluster, s.how, s.object = p.cluster, how, etcd.NewObject(obj)
 	}
-	return s.object.Copy(), nil
+	s.copied = s.object.Copy()
+	return s.copied, nil
 }
 
 // known returns the object that is stored, nil for none.
@@ -138,6 +142,29 @@ func (s *Storage) known() *etcd.Object {
 		return nil
 	}
 	return s.object
+}
+
+// has reports whether an object that was just read is the one that is stored. Reading may have changed a custom resource.
+func (s *Storage) has(p *preparation, live runtime.Object) bool {
+	stored := s.known()
+	return stored != nil && (live == s.copied && !p.handler.resource.Custom || stored.Is(live))
+}
+
+// asWritten returns the old object of a request as it is written, nil where applying it is not only to write it.
+func (s *Storage) asWritten(p *preparation) *apply.Applied {
+	key := manifestKey{p.handler, p.ask.OldObject, p.ask.Applier}
+	if s != nil && s.written[key] != nil {
+		return s.written[key]
+	}
+	fields, err := p.handler.fields()
+	if err != nil || p.handler.resource.Custom || p.handler.resource.Kind.GroupKind() == kinds.Definition {
+		return nil
+	}
+	written := fields.Written(p.placed(p.ask.OldObject), p.ask.Applier)
+	if s != nil {
+		s.written = map[manifestKey]*apply.Applied{key: written}
+	}
+	return written
 }
 
 // live returns the ask's old object if it is as a cluster has it, else nil. Where it does not say
@@ -310,7 +337,10 @@ func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.O
 
 // updated returns the object that is stored, and what an update makes of it.
 func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
-	if p.renewal = p.renews(); p.renewal != nil {
+	for _, renewal := range []func() *apply.Applied{p.repeats, p.renews} {
+		if p.renewal = renewal(); p.renewal == nil {
+			continue
+		}
 		if old, err = p.stored(); err == nil {
 			if obj, m, err = p.sent(ctx, p.ask.Object, old); err == nil {
 				return old, obj, m, nil

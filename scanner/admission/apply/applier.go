@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Applier is a tool that applies manifests. The zero value sends objects as they are, as a
@@ -90,6 +92,14 @@ func (a Applier) Validation() string {
 		return "Strict"
 	}
 	return ""
+}
+
+// Manifest returns what the tool sends of a manifest that it applies on the server. The content itself is not modified.
+func (a Applier) Manifest(content map[string]any) map[string]any {
+	if a == Flux {
+		return Normalized(content)
+	}
+	return runtime.DeepCopyJSON(content)
 }
 
 // Sends returns how many bytes a request has that applies a manifest; none for an update that a

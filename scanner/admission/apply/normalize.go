@@ -1,6 +1,9 @@
 package apply
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +18,7 @@ import (
 func Normalized(content map[string]any) map[string]any {
 	u := &unstructured.Unstructured{Object: content}
 	kind := u.GroupVersionKind()
-	if kind.Group == "rbac.authorization.k8s.io" && kind.Version == "v1" && (kind.Kind == "Role" || kind.Kind == "ClusterRole") {
+	if isLeft(kind) {
 		return runtime.DeepCopyJSON(content)
 	}
 	out := typed(u)
@@ -27,6 +30,11 @@ func Normalized(content map[string]any) map[string]any {
 		delete(out, "status")
 	}
 	return out
+}
+
+// isLeft reports whether Flux leaves manifests of a kind as they are.
+func isLeft(kind schema.GroupVersionKind) bool {
+	return kind.Group == "rbac.authorization.k8s.io" && kind.Version == "v1" && (kind.Kind == "Role" || kind.Kind == "ClusterRole")
 }
 
 // Decodes reports whether the client of Flux knows a kind, so that it sends of a manifest what it decodes.
@@ -51,10 +59,7 @@ func typed(u *unstructured.Unstructured) map[string]any {
 	if err != nil {
 		return nil
 	}
-	for _, path := range portsOf[u.GetKind()] {
-		writeProtocol(out, path)
-	}
-	return out
+	return withProtocols(u.GetKind(), out)
 }
 
 // portsOf has the lists of ports in which Flux writes the protocol. An empty name is every
@@ -70,19 +75,35 @@ var portsOf = func() map[string][][]string {
 	}
 }()
 
-func writeProtocol(value any, path []string) {
-	if len(path) == 0 {
-		if port, ok := value.(map[string]any); ok && (port["protocol"] == nil || port["protocol"] == "") {
-			port["protocol"] = string(corev1.ProtocolTCP)
-		}
-		return
+// withProtocols returns an object of a kind with the protocol of its ports. It shares the rest with the content.
+func withProtocols(kind string, content map[string]any) map[string]any {
+	for _, path := range portsOf[kind] {
+		content, _ = withProtocol(content, path).(map[string]any)
 	}
+	return content
+}
+
+func withProtocol(value any, path []string) any {
 	switch v := value.(type) {
 	case map[string]any:
-		writeProtocol(v[path[0]], path[1:])
-	case []any:
-		for _, item := range v {
-			writeProtocol(item, path[1:])
+		if len(path) > 0 {
+			if _, ok := v[path[0]]; ok {
+				v = maps.Clone(v)
+				v[path[0]] = withProtocol(v[path[0]], path[1:])
+			}
+		} else if v["protocol"] == nil || v["protocol"] == "" {
+			v = maps.Clone(v)
+			v["protocol"] = string(corev1.ProtocolTCP)
 		}
+		return v
+	case []any:
+		if len(path) > 0 {
+			v = slices.Clone(v)
+			for i, item := range v {
+				v[i] = withProtocol(item, path[1:])
+			}
+		}
+		return v
 	}
+	return value
 }

@@ -37,6 +37,9 @@ type Applied struct {
 	fields *fieldpath.Set
 	// last is the manifest that it was found to be like, nil for none.
 	last *Applied
+	// written is set for a manifest as it is written, of which fields is nil. by is its applier.
+	written bool
+	by      Applier
 }
 
 // Applied returns a manifest as a tool applies it. It is nil where Apply may do more than Over, or refuses the
@@ -57,18 +60,28 @@ func (f *Fields) Applied(manifest map[string]any, by Applier) *Applied {
 	if filter := f.Reset[fieldpath.APIVersion(f.Kind.GroupVersion().String())]; filter != nil {
 		set = filter.Filter(set)
 	}
-	return &Applied{model: f.Model, value: typed, fields: set}
+	return &Applied{model: f.Model, value: typed, fields: set, by: by}
 }
 
 // Like returns a manifest as the tool applies it after a, where it certainly has the same fields: of the values
 // only scalars differ, and none that tells the items of a list apart. It is nil where that is not certain.
 func (a *Applied) Like(manifest map[string]any) *Applied {
-	if a == nil || !a.alike(a.value.TypeRef(), a.manifest(), manifest) {
+	if a == nil {
 		return nil
 	}
-	typed := smd.AsTypedUnvalidated(value.NewValueInterface(manifest), a.value.Schema(), a.value.TypeRef())
-	return &Applied{a.model, typed, a.fields, a}
+	if a.written {
+		manifest = sent(manifest, a.by)
+	}
+	if !a.alike(a.value.TypeRef(), a.manifest(), manifest) {
+		return nil
+	}
+	like := *a
+	like.value, like.last = smd.AsTypedUnvalidated(value.NewValueInterface(manifest), a.value.Schema(), a.value.TypeRef()), a
+	return &like
 }
+
+// IsWritten reports whether a manifest is as it is written.
+func (a *Applied) IsWritten() bool { return a.written }
 
 // Follows reports whether a manifest is the one that its tool applied last, or was found to be Like it.
 func (a *Applied) Follows(last *Applied) bool { return a == last || a.last == last }
@@ -163,37 +176,42 @@ func ownsMore(set *fieldpath.Set) (more bool) {
 // and written in it is the same object.
 // content is that of the object in the version of the manifest.
 func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtime.Object, ok bool) {
+	manifest := a.manifest()
+	metadata, _ := manifest["metadata"].(map[string]any)
+	time, has := metadata["creationTimestamp"]
+	isNull := has && time == nil || a.written && a.by == Flux && !isLeft(a.model.Kind)
+	if isNull {
+		of, _ := content["metadata"].(map[string]any)
+		content, of = maps.Clone(content), maps.Clone(of)
+		delete(of, "creationTimestamp")
+		content["metadata"] = of
+	}
+	last := manifest
+	if a.last != nil {
+		last = a.last.manifest()
+	}
+	if !a.has(a.value.TypeRef(), content, last) {
+		return nil, false
+	}
+	if a.last != nil {
+		if merged := runtime.DeepCopyJSON(content); replace(merged, last, manifest) {
+			obj, err := a.read(&unstructured.Unstructured{Object: merged})
+			return obj, err == nil
+		}
+	}
 	obj = live.DeepCopyObject()
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, false
 	}
 	m.SetManagedFields(nil)
-	manifest := a.manifest()
-	metadata, _ := manifest["metadata"].(map[string]any)
-	if time, ok := metadata["creationTimestamp"]; ok && time == nil {
+	if isNull {
 		m.SetCreationTimestamp(metav1.Time{})
 		if u, custom := obj.(*unstructured.Unstructured); custom {
 			_ = unstructured.SetNestedField(u.Object, nil, "metadata", "creationTimestamp") // metadata is a map
 		}
-		of, _ := content["metadata"].(map[string]any)
-		content, of = maps.Clone(content), maps.Clone(of)
-		delete(of, "creationTimestamp")
-		content["metadata"] = of
 	}
-	if a.last == nil {
-		return obj, a.has(a.value.TypeRef(), content, manifest)
-	}
-	last := a.last.manifest()
-	if !a.has(a.value.TypeRef(), content, last) {
-		return nil, false
-	}
-	merged := runtime.DeepCopyJSON(content)
-	if !replace(merged, last, manifest) {
-		return obj, true
-	}
-	obj, err = a.read(&unstructured.Unstructured{Object: merged})
-	return obj, err == nil
+	return obj, true
 }
 
 // replace sets the scalars of a value that has all of last to those of another one that is alike, and reports whether

@@ -17,7 +17,7 @@ type Checker struct{ upstream validating.TypeChecker }
 
 // New makes a checker that knows the kinds of a cluster.
 func New(c *admission.Cluster) *Checker {
-	return &Checker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: c.RESTMapper()}}
+	return &Checker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: restMapper(c.Resources())}}
 }
 
 // Check returns what status.typeChecking.expressionWarnings of a policy would hold.
