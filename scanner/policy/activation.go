@@ -86,15 +86,11 @@ func (a *activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
-// variablesType is the type of the `variables` value. Fields are checked at
-// compile time, so the run-time type needs none.
-var variablesType = apiservercel.NewObjectType("kubernetes.variables", nil)
-
 // variablesValue is the `variables` variable: each lazy and remembered, errors
 // included (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
 func (a *activation) variablesValue() ref.Val {
 	if a.values == nil {
-		a.values = lazy.NewMapValue(variablesType)
+		a.values = lazy.NewMapValue(cel.VariablesType)
 		for _, v := range a.variables {
 			a.values.Append(v.name, func(*lazy.MapValue) ref.Val { return a.evaluateVariable(v) })
 		}

@@ -25,7 +25,7 @@ type Compiler struct {
 	// Budget is the CEL cost that all evaluations of its policies may have together,
 	// 0 for a thousand million: a hundred times the server's limit for one
 	// policy and request, about 30 s of processor time. What is left then is
-	// indeterminate.
+	// indeterminate. What is not counted is charged as a part of the most that it costs.
 	Budget int64
 	// Settled, when set, are the evaluations that have nothing to say, for compilers of other processes, one after
 	// the other.
@@ -34,9 +34,9 @@ type Compiler struct {
 	// ShortcutAfter is how many requests a policy judges before its validations are tried as one expression; 0 for 8.
 	ShortcutAfter int64
 
-	whole   compilers
-	partial compilers    // for unknown values
-	watched [2]compilers // whose programs tell what their parts give; the second for unknown values
+	whole   cel.Compilers
+	partial cel.Compilers    // for unknown values
+	watched [2]cel.Compilers // whose programs tell what their parts give; the second for unknown values
 
 	cache sync.Map // compiledKey -> func() *compiled
 	spent atomic.Int64
@@ -56,8 +56,8 @@ func (c *Compiler) exhausted() bool {
 // NewCompiler makes a Compiler with an empty cache.
 func NewCompiler() *Compiler {
 	return &Compiler{
-		whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment),
-		watched: [2]compilers{newCompilers(watchedEnvironment(cel.Environment)), newCompilers(watchedEnvironment(cel.PartialEnvironment))},
+		whole: cel.NewCompilers(cel.Environment), partial: cel.NewCompilers(cel.PartialEnvironment),
+		watched: [2]cel.Compilers{cel.NewCompilers(watchedEnvironment(cel.Environment)), cel.NewCompilers(watchedEnvironment(cel.PartialEnvironment))},
 	}
 }
 
@@ -135,21 +135,21 @@ type compiledKey struct {
 
 // compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
-func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in compilers) *compiled {
-	compiler, err := in.take(spec)
+func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in cel.Compilers) *compiled {
+	compiler, err := in.Take(spec)
 	if err != nil {
 		return &compiled{err: err}
 	}
-	defer in.giveBack(compiler)
+	defer in.GiveBack(compiler)
 	return c.compileWith(compiler, spec)
 }
 
-func (c *Compiler) compileWith(compiler *expressionCompiler, spec *v1.ValidatingAdmissionPolicySpec) *compiled {
+func (c *Compiler) compileWith(compiler *cel.Compiler, spec *v1.ValidatingAdmissionPolicySpec) *compiled {
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
 	out := &compiled{readsStatus: readsStatus(spec)}
 	for _, v := range spec.Variables {
-		out.setVariable(v.Name, compiler.variable(&v, full))
+		out.setVariable(v.Name, compiler.Variable(&v, full))
 	}
 	expression := func(accessor plugincel.ExpressionAccessor, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 		return compiler.CompileCELExpression(accessor, options, environment.StoredExpressions)

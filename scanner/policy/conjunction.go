@@ -10,18 +10,20 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	v1 "k8s.io/api/admissionregistration/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // shortcut is all validations of a policy joined by `&&`. Most requests fail
 // none, and when the whole is true within the limit of one call, every
 // validation is true within the limits, whatever the order: one evaluation says
-// what many would. In any other case it says nothing.
+// what many would. In any other case it says nothing. Where it is certain that the whole
+// stays far within the limit, its cost is not counted.
 type shortcut struct {
-	compiled func() celgo.Program // nil when they cannot be joined
-	after    int64
+	uncounted func() *cel.Uncounted // nil when they cannot be joined
+	counted   func() celgo.Program  // nil as well
+	after     int64
 
 	asked, tried, held atomic.Int64
 }
@@ -31,71 +33,104 @@ type shortcut struct {
 const (
 	shortcutAfter = 8
 	shortcutTries = 16
+	// maxUncounted is the most that a shortcut may cost that is not counted, and charged the part of it that is charged.
+	maxUncounted, charged = 200_000, 64
 )
 
 func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut {
-	if len(spec.Validations) < 2 {
+	if len(spec.Validations) == 0 {
 		return nil
 	}
-	return &shortcut{after: cmp.Or(c.ShortcutAfter, shortcutAfter), compiled: sync.OnceValue(func() celgo.Program { return c.join(spec) })}
+	s := &shortcut{
+		after:     cmp.Or(c.ShortcutAfter, shortcutAfter),
+		uncounted: sync.OnceValue(func() *cel.Uncounted { u, _ := join(c, spec, (*cel.Compiler).Uncounted); return u }),
+		counted:   func() celgo.Program { return nil }, // one alone is not worth it
+	}
+	if len(spec.Validations) > 1 {
+		s.counted = sync.OnceValue(func() celgo.Program { p, _ := join(c, spec, (*cel.Compiler).Counted); return p })
+	}
+	return s
 }
 
 // join compiles the validations as one. Each compiles by itself, so none reaches
 // out of its parentheses; a line break ends the comment it may end with.
-func (c *Compiler) join(spec *v1.ValidatingAdmissionPolicySpec) celgo.Program {
-	compiler, err := c.whole.take(spec)
+func join[P any](c *Compiler, spec *v1.ValidatingAdmissionPolicySpec, compile func(*cel.Compiler, string, plugincel.OptionalVariableDeclarations) (P, error)) (whole P, err error) {
+	compiler, err := c.whole.Take(spec)
 	if err != nil {
-		return nil
+		return whole, err
 	}
-	defer c.whole.giveBack(compiler)
+	defer c.whole.GiveBack(compiler)
 	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	for _, v := range spec.Variables {
-		compiler.variable(&v, options)
+		compiler.Variable(&v, options)
 	}
 	expressions := make([]string, len(spec.Validations))
 	for i, v := range spec.Validations {
 		expressions[i] = "(" + v.Expression + "\n)"
 	}
-	whole := &validating.ValidationCondition{Expression: strings.Join(expressions, " && ")}
-	result := compiler.CompileCELExpression(whole, options, environment.StoredExpressions)
-	if result.Error != nil {
-		return nil
-	}
-	return result.Program
+	return compile(compiler, strings.Join(expressions, " && "), options)
 }
 
-// program is nil when the shortcut is not worth taking.
-func (s *shortcut) program() celgo.Program {
+// isWorth reports whether the shortcut is worth taking.
+func (s *shortcut) isWorth() bool {
 	if s == nil || s.asked.Add(1) <= s.after {
-		return nil
+		return false
 	}
-	if tried := s.tried.Load(); tried >= shortcutTries && 2*s.held.Load() < tried {
-		return nil
+	tried := s.tried.Load()
+	return tried < shortcutTries || 2*s.held.Load() >= tried
+}
+
+// evaluate returns whether all validations of a shortcut are true, and the most that this costs.
+func (s *shortcut) evaluate(a *activation, sizes cel.Sizes) (held bool, cost int64) {
+	if u := s.uncounted(); u != nil {
+		if bound := u.Bound(sizes); bound <= maxUncounted {
+			value, err := u.Eval(a)
+			a.charge(int64(bound)/charged + a.variableCost)
+			return err == nil && value == celtypes.True, int64(bound) + a.variableCost
+		}
 	}
-	return s.compiled()
+	program := s.counted()
+	if program == nil {
+		return false, 0
+	}
+	value, details, err := program.ContextEval(a.ctx, a)
+	if details == nil || details.ActualCost() == nil {
+		return false, 0
+	}
+	cost = clamp(*details.ActualCost()) + a.variableCost
+	a.charge(cost)
+	return err == nil && value == celtypes.True, cost
 }
 
 // allHold takes the shortcut: true means that every validation is true and what
 // the message expressions may cost changes nothing.
 func (e *evaluation) allHold() bool {
 	s := e.compiled.shortcut
-	program := s.program()
-	if program == nil {
+	if !s.isWorth() {
 		return false
 	}
 	s.tried.Add(1)
 	a := e.activation(true, e.resource, e.namespace().object)
-	value, details, err := program.ContextEval(a.ctx, a)
-	if details == nil || details.ActualCost() == nil {
-		return false
-	}
-	cost := clamp(*details.ActualCost()) + a.variableCost
-	a.charge(cost)
-	if err != nil || value != celtypes.True || cost > celconfig.PerCallLimit || !e.affordable(celconfig.RuntimeCELCostBudget-cost) {
+	held, cost := s.evaluate(a, e.readSizes())
+	if !held || cost > celconfig.PerCallLimit || !e.affordable(celconfig.RuntimeCELCostBudget-cost) {
 		return false
 	}
 	s.held.Add(1)
 	e.outcome.Evaluations += len(e.compiled.validations)
 	e.noteReads(a)
 	return true
+}
+
+// readSizes returns the sizes of what expressions read.
+func (e *evaluation) readSizes() cel.Sizes {
+	key := requestKey{e.resource, e.version.VersionedKind}
+	of, ok := e.sizes[key]
+	if !ok {
+		of = cel.SizesOf(e.version.Object, e.version.OldObject, e.requestVariable(key.kind, key.resource))
+		if e.sizes == nil {
+			e.sizes = map[requestKey]cel.Sizes{}
+		}
+		e.sizes[key] = of
+	}
+	return of.Join(cel.SizesOf(e.params))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
@@ -113,8 +114,9 @@ type dispatch struct {
 	outcome     Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
-	// inputs are the keys of what policies see of the request, by the same.
+	// inputs are the keys of what policies see of the request, by the same, and sizes are those of what they read.
 	inputs   map[requestKey]settled.Key
+	sizes    map[requestKey]cel.Sizes
 	resolved *requestNamespace
 }
 

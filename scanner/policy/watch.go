@@ -324,9 +324,9 @@ func (w *watcher) group(out *Watch, name string, with func() *activation, budget
 }
 
 // watchable compiles a policy with its mutations, and returns what parses its expressions.
-func (c *Compiler) watchable(s *Subject, in compilers) (*compiled, func(string) *ast.AST, error) {
+func (c *Compiler) watchable(s *Subject, in cel.Compilers) (*compiled, func(string) *ast.AST, error) {
 	spec := &s.Policy.Spec
-	set, err := in.environment()
+	set, err := in.Environment()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -341,11 +341,11 @@ func (c *Compiler) watchable(s *Subject, in compilers) (*compiled, func(string) 
 		}
 		return parsed.NativeRep()
 	}
-	compiler, err := in.take(spec)
+	compiler, err := in.Take(spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer in.giveBack(compiler)
+	defer in.GiveBack(compiler)
 	out := c.compileWith(compiler, spec)
 	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true, HasPatchTypes: true}
 	for _, m := range s.Mutations {

@@ -5,4 +5,6 @@
 //   - limits.go, effort.go: what a call may do at most is counted before it is made; an
 //     API server has no limit there.
 //   - partialenv.go: the same environment for objects with unknown values.
+//   - compilers.go: the API server's compilers of expressions, each used for many policies.
+//   - uncounted.go, sizes.go: expressions whose cost need not be counted, as what they read is small.
 package cel

@@ -59,6 +59,11 @@ func (w *Workload) add(done effort) {
 // before they are made. With unknowns, all calls look through their arguments for unknown
 // values.
 func limited(env *celgo.Env, unknowns bool) (celgo.ProgramOption, error) {
+	calls, err := limitedCalls(env, unknowns)
+	return celgo.CustomDecorator(calls), err
+}
+
+func limitedCalls(env *celgo.Env, unknowns bool) (interpreter.InterpretableDecorator, error) {
 	bindings := map[string]*functions.Overload{}
 	for name, declared := range env.Functions() {
 		if efforts[name] == nil && !unknowns {
@@ -73,7 +78,7 @@ func limited(env *celgo.Env, unknowns bool) (celgo.ProgramOption, error) {
 		}
 	}
 	bindings[overloads.Equals], bindings[overloads.NotEquals] = equality(operators.Equals), equality(operators.NotEquals)
-	return celgo.CustomDecorator(func(i interpreter.Interpretable) (interpreter.Interpretable, error) {
+	return func(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 		call, ok := i.(interpreter.InterpretableCall)
 		if !ok || efforts[call.Function()] == nil && !unknowns {
 			return i, nil
@@ -89,7 +94,7 @@ func limited(env *celgo.Env, unknowns bool) (celgo.ProgramOption, error) {
 			return nil, fmt.Errorf("function %s has no implementation", call.Function())
 		}
 		return &limitedCall{InterpretableCall: call, args: call.Args(), effort: efforts[call.Function()], overload: overload, unknowns: unknowns}, nil
-	}), nil
+	}, nil
 }
 
 // equality is the operator == or !=, for which cel-go has no function.

@@ -1,4 +1,4 @@
-package policy
+package cel
 
 import (
 	"fmt"
@@ -14,37 +14,38 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// compilers are the API server's compilers of expressions for one environment. Making one takes
+// Compilers are the API server's compilers of expressions for one environment. Making one takes
 // longer than compiling most policies, so each is used for many. They are safe for concurrent
 // use.
-type compilers struct {
-	environment func() (*environment.EnvSet, error)
+type Compilers struct {
+	Environment func() (*environment.EnvSet, error)
 	// constant compiles the policies without variables, of which none changes it.
-	constant func() (*expressionCompiler, error)
+	constant func() (*Compiler, error)
 	// idle are compilers for policies with variables that no policy uses now.
 	idle *sync.Pool
 }
 
-func newCompilers(of func() (*environment.EnvSet, error)) compilers {
-	c := compilers{environment: sync.OnceValues(of), idle: new(sync.Pool)}
+// NewCompilers returns the compilers of an environment.
+func NewCompilers(of func() (*environment.EnvSet, error)) Compilers {
+	c := Compilers{Environment: sync.OnceValues(of), idle: new(sync.Pool)}
 	c.constant = sync.OnceValues(c.new)
 	return c
 }
 
-// take returns a compiler for a policy. If the policy has variables, which become part of the
+// Take returns a compiler for a policy. If the policy has variables, which become part of the
 // compiler, nobody else has it until it is given back.
-func (c compilers) take(spec *v1.ValidatingAdmissionPolicySpec) (*expressionCompiler, error) {
+func (c Compilers) Take(spec *v1.ValidatingAdmissionPolicySpec) (*Compiler, error) {
 	if len(spec.Variables) == 0 {
 		return c.constant()
 	}
-	if compiler, ok := c.idle.Get().(*expressionCompiler); ok {
+	if compiler, ok := c.idle.Get().(*Compiler); ok {
 		return compiler, nil
 	}
 	return c.new()
 }
 
-// giveBack ends the use of a compiler. What it compiled does not depend on it any more.
-func (c compilers) giveBack(compiler *expressionCompiler) {
+// GiveBack ends the use of a compiler. What it compiled does not depend on it any more.
+func (c Compilers) GiveBack(compiler *Compiler) {
 	if len(compiler.variables.Fields) > 0 {
 		clear(compiler.variables.Fields)
 		c.idle.Put(compiler)
@@ -53,12 +54,12 @@ func (c compilers) giveBack(compiler *expressionCompiler) {
 
 // new makes a compiler as plugincel.NewCompositedCompiler does. That one can be used for one
 // policy only, as nothing takes variables out of it.
-func (c compilers) new() (*expressionCompiler, error) {
-	set, err := c.environment()
+func (c Compilers) new() (*Compiler, error) {
+	set, err := c.Environment()
 	if err != nil {
 		return nil, err
 	}
-	variables := apiservercel.NewObjectType(variablesType.TypeName(), map[string]*apiservercel.DeclField{})
+	variables := apiservercel.NewObjectType(VariablesType.TypeName(), map[string]*apiservercel.DeclField{})
 	set, err = set.Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		EnvOptions:        []celgo.EnvOption{celgo.Variable(plugincel.VariableVarName, variables.CelType())},
@@ -67,22 +68,50 @@ func (c compilers) new() (*expressionCompiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("declare variables: %w", err)
 	}
-	return &expressionCompiler{Compiler: plugincel.NewCompiler(set), variables: variables}, nil
+	declared := map[bool]func() (*celgo.Env, error){}
+	for _, hasParams := range []bool{false, true} {
+		declared[hasParams] = sync.OnceValues(func() (*celgo.Env, error) { return Declare(set, hasParams) })
+	}
+	return &Compiler{Compiler: plugincel.NewCompiler(set), variables: variables, declared: declared}, nil
 }
 
-// expressionCompiler compiles the expressions of a policy.
-type expressionCompiler struct {
+// Compiler compiles the expressions of a policy.
+type Compiler struct {
 	plugincel.Compiler
 	// variables is the type of `variables`, with a field for each that was compiled.
 	variables *apiservercel.DeclType
+	// declared are the environments of policies without params and with.
+	declared map[bool]func() (*celgo.Env, error)
 }
 
-// variable compiles a variable, which expressions that are compiled later may read.
-func (c *expressionCompiler) variable(v *v1.Variable, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
+// Counted compiles an expression that is true or false.
+func (c *Compiler) Counted(expression string, options plugincel.OptionalVariableDeclarations) (celgo.Program, error) {
+	result := c.CompileCELExpression(&validating.ValidationCondition{Expression: expression}, options, environment.StoredExpressions)
+	if result.Error != nil {
+		return nil, result.Error
+	}
+	return result.Program, nil
+}
+
+// Uncounted compiles an expression whose cost is not counted.
+func (c *Compiler) Uncounted(expression string, options plugincel.OptionalVariableDeclarations) (*Uncounted, error) {
+	env, err := c.declared[options.HasParams]()
+	if err != nil {
+		return nil, err
+	}
+	return NewUncounted(env, expression)
+}
+
+// Variable compiles a variable, which expressions that are compiled later may read.
+func (c *Compiler) Variable(v *v1.Variable, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 	result := c.CompileCELExpression(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
 	c.variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, declaredType(result.OutputType), true, nil, nil)
 	return result
 }
+
+// VariablesType is the type of the `variables` value. Fields are checked at
+// compile time, so the run-time type needs none.
+var VariablesType = apiservercel.NewObjectType("kubernetes.variables", nil)
 
 // simpleTypes are the types of variables that a server declares as what they are.
 var simpleTypes = map[*celgo.Type]*apiservercel.DeclType{
