@@ -24,8 +24,8 @@ func TestUncounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newGenerator(t)
-	compiled, bounded, far := 0, 0, 0
-	for seed := range uint64(testall.Count(3000, 100_000)) {
+	compiled, bounded, far, total := 0, 0, 0, testall.Count(2000, 100_000)
+	for seed := range uint64(total) {
 		g.Rand = rand.New(rand.NewPCG(seed, 7))
 		w := &celWriter{generator: g, params: true}
 		text := w.expression("bool", 1+g.IntN(4))
@@ -79,7 +79,7 @@ func TestUncounted(t *testing.T) {
 		}
 	}
 	t.Logf("%d expressions, %d certainly cost little, %d of them 50 times less than their bound", compiled, bounded, far)
-	if compiled < 1000 || bounded < compiled/3 {
+	if compiled < total/5 || bounded < compiled/3 {
 		t.Errorf("%d expressions, of which %d certainly cost little", compiled, bounded)
 	}
 }
