@@ -224,9 +224,11 @@ func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1
 			obj, ok = p.renewal.Again(live, content)
 		}
 	}
-	if !ok && p.renewal.IsWritten() {
+	switch {
+	case ok:
+	case p.renewal.IsWritten():
 		return nil, nil, errors.New("more than scalars differ")
-	} else if !ok {
+	default:
 		if obj, err = p.renewal.Over(live); err != nil {
 			return nil, nil, err
 		}

@@ -31,7 +31,7 @@ type Request struct {
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp
 	asStored *etcd.Object
-	stays    sync.Map // which of its objects are asStored
+	same     sync.Map // which of its objects are asStored
 	ask      Ask
 	cluster  *Cluster
 	mu       sync.Mutex
@@ -125,9 +125,9 @@ func (r *Request) isStored(obj runtime.Object) bool {
 	if r.asStored == nil || len(r.unknown)+len(r.unknownOld) > 0 {
 		return false
 	}
-	is, ok := r.stays.Load(obj)
+	is, ok := r.same.Load(obj)
 	if !ok {
-		is, _ = r.stays.LoadOrStore(obj, r.asStored.Is(obj))
+		is, _ = r.same.LoadOrStore(obj, r.asStored.Is(obj))
 	}
 	return is == true
 }

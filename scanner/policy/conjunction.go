@@ -132,5 +132,5 @@ func (e *evaluation) readSizes() cel.Sizes {
 		}
 		e.sizes[key] = of
 	}
-	return of.Join(cel.SizesOf(e.params))
+	return of.Join(e.paramSizes)
 }

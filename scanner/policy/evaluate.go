@@ -17,6 +17,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 const reasonInvalid = metav1.StatusReasonInvalid
@@ -32,7 +33,8 @@ type evaluation struct {
 	version  *admission.Version
 	resource schema.GroupVersionResource
 
-	params map[string]any
+	params     map[string]any
+	paramSizes cel.Sizes
 	// knownParams has an unknown.Value in place of all of params that is not known; nil
 	// when all is.
 	knownParams any
@@ -53,7 +55,7 @@ func (e *evaluation) prepare() error {
 	if read.err != nil {
 		return fmt.Errorf("param %s: %w", e.param.Name(), read.err)
 	}
-	e.params, e.knownParams = read.content, read.known
+	e.params, e.knownParams, e.paramSizes = read.content, read.known, read.sizes
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 func paramGVK(k *v1.ParamKind) schema.GroupVersionKind {
@@ -117,6 +118,7 @@ type paramKey struct {
 type readParam struct {
 	content map[string]any
 	known   any
+	sizes   cel.Sizes
 	err     error
 }
 
@@ -133,6 +135,7 @@ func (e *Engine) readParam(kind *v1.ParamKind, o *admission.Object) readParam {
 	}
 	read := func() (p readParam) {
 		p.content, p.known, p.err = e.cluster.StoredContent(key.object, key.kind)
+		p.sizes = cel.SizesOf(p.content)
 		return p
 	}
 	if text, err := o.JSON(); err != nil || e.readBytes.Add(int64(len(text))) > maxReads {

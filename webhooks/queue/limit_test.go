@@ -3,29 +3,15 @@ package queue
 import (
 	"errors"
 	"testing"
-
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // TestLimitAcrossReplicas: two replicas that pick different jobs of an installation at the same moment
 // do not get more of them than it may have in progress.
 func TestLimitAcrossReplicas(t *testing.T) {
 	t.Parallel()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	var replicas []*Queue
+	replicas := pair(t, Config{PerInstallation: 1})
 	var jobs []*pendingJob
-	for i := range 2 {
-		q, err := Open(t.Context(), Config{URL: s.ClientURL(), PerInstallation: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = q.Close(t.Context()) })
-		replicas = append(replicas, q)
+	for i, q := range replicas {
 		j, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 1, Pull: i + 1})
 		if err != nil {
 			t.Fatal(err)

@@ -4,28 +4,12 @@ import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // TestStoredScan: what another replica stored is read also before this one is told of it.
 func TestStoredScan(t *testing.T) {
 	t.Parallel()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	var replicas []*Queue
-	for range 2 {
-		q, err := Open(t.Context(), Config{URL: s.ClientURL()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = q.Close(t.Context()) })
-		replicas = append(replicas, q)
-	}
+	replicas := pair(t, Config{})
 	here, other := replicas[0], replicas[1]
 	here.scans.mutex.Lock() // what the watcher brings waits for it
 	defer here.scans.mutex.Unlock()
