@@ -31,6 +31,16 @@ func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
 	return admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
 }
 
+// otherOrder returns a preparer that has the policies that change objects the other way round. A server
+// has them in an order of its own making, which is not the same after a restart.
+func (p *preparer) otherOrder() *preparer {
+	other := &preparer{state: p.state, cluster: p.cluster, policies: &policy.Set{}}
+	*other.policies = *p.policies
+	other.policies.Mutations = slices.Clone(p.policies.Mutations)
+	slices.Reverse(other.policies.Mutations)
+	return other
+}
+
 // preparedObjects are those of a request as policies see them.
 type preparedObjects struct{ object, old map[string]any }
 
@@ -61,8 +71,28 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 		return nil, err
 	}
 	if object == nil {
-		object = version.Object
+		if object, err = rereadCustom(ctx, cluster, ask, version.Object); err != nil {
+			return nil, err
+		}
 	}
 	ours.object, err = asJSON(object)
 	return ours, err
+}
+
+// rereadCustom returns a custom resource as a server reads it from etcd: without what policies wrote that its schema
+// does not know, which those that validate see.
+func rereadCustom(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, object map[string]any) (map[string]any, error) {
+	if ask.Mutator == nil || ask.Subresource != "" || object == nil {
+		return object, nil
+	}
+	ask.Mutator, ask.Object = nil, admission.NewObject(object)
+	request, _, err := cluster.Prepare(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	version, err := request.Version(request.GetKind())
+	if err != nil {
+		return nil, err
+	}
+	return version.Object, nil
 }
