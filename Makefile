@@ -27,21 +27,24 @@ test-all: browser sshd ## all tests but those of the Action and of the service, 
 	cd e2e/release && $(ALL) ./...
 	cd e2e/sandbox && $(ALL) .
 
-# What the tests in a browser need. Without Chromium they are skipped and say so,
-# without axe-core they make do with their own checks.
+# What the tests in a browser need: Chromium, best without the windows of a desktop, which take two thirds
+# of its processor time. Without it they are skipped and say so, without axe-core they make do with their
+# own checks.
 AXE := axe-core@4.14.1
 
 browser: ## Chromium and axe-core for the tests of HTML reports, where they can be had
 	@mkdir -p bin/e2e
-	@if ! command -v chromium > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-		apt-get update -q && apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core || true; \
+	@if ! command -v chromium-headless-shell > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -q && for package in chromium-headless-shell chromium; do \
+			apt-get install -q -y --no-install-recommends $$package fonts-dejavu-core && break; \
+		done || true; \
 	fi
 	@if [ ! -f bin/e2e/axe.min.js ] && command -v npm > /dev/null; then \
 		(cd bin/e2e && npm pack --silent $(AXE) && tar -xzOf axe-core-*.tgz package/axe.min.js > axe.min.js.new \
 			&& mv axe.min.js.new axe.min.js; rm -f axe-core-*.tgz) || true; \
 	fi
 
-sshd: ## OpenSSH's server for a test of fetching, where it can be had
+sshd: | browser ## OpenSSH's server for a test of fetching, where it can be had; apt installs one after the other
 	@if [ ! -x /usr/sbin/sshd ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		apt-get update -q && apt-get install -q -y --no-install-recommends openssh-server || true; \
 	fi
