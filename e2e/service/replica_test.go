@@ -157,8 +157,11 @@ func (r *replica) read(stderr io.Reader) {
 	for scanner.Scan() {
 		r.log.add(scanner.Text())
 	}
-	_, _ = io.Copy(io.Discard, stderr) // after a line that is too long
-	_ = r.cmd.Wait()                   // r.cmd.ProcessState says how it ended
+	if err := scanner.Err(); err != nil { // a line that is too long
+		r.log.add("the log was read no further: " + err.Error())
+		_, _ = io.Copy(io.Discard, stderr)
+	}
+	_ = r.cmd.Wait() // r.cmd.ProcessState says how it ended
 	close(r.ended)
 }
 

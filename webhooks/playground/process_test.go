@@ -58,6 +58,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(out, `{"problems": [{"field": "object", "message": "%d %s"}]}`+"\n", len(text), os.Args[len(os.Args)-1])
 		}
 	}
+	if err := lines.Err(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func processes(t *testing.T) *Processes {
