@@ -9,7 +9,7 @@ TESTFLAGS := -vet=off -ldflags='-s -w'
 TEST := $(GO) test $(TESTFLAGS)
 ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 
-.PHONY: build test test-all browser sshd lint sarif bench provenance fmt tidy update conformance-live conformance-e2e programs action-test service-test image
+.PHONY: build test test-all test-long test-e2e browser sshd lint sarif bench provenance fmt tidy update conformance-live conformance-e2e programs action-test service-test image
 
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
@@ -18,8 +18,12 @@ build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 test: ## what a change needs, in four minutes
 	$(TEST) -p $$(($$(nproc) + 1)) -timeout 10m ./...
 
-test-all: browser sshd ## all tests but those of the Action and of the service, which have targets of their own
+test-all: test-long test-e2e ## all tests but those of the Action and of the service, which have targets of their own
+
+test-long: sshd ## the long tests of the packages too
 	$(ALL) ./...
+
+test-e2e: browser ## the tests of the modules below e2e
 	cd e2e && $(ALL) . ./browser ./compare ./live ./replay ./updates
 	cd e2e/chart && $(ALL) ./...
 	cd e2e/release && $(ALL) ./...
