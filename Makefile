@@ -123,7 +123,7 @@ ACT := github.com/nektos/act@v0.2.89
 
 programs:
 	mkdir -p bin/e2e
-	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
+	$(GO) build -ldflags='-s -w' -o bin/e2e/preadmit ./cmd/preadmit
 
 action-test: programs ## the Action in workflows, under nektos/act; no Docker
 	GOBIN="$(abspath bin/e2e)" $(GO) install $(ACT)

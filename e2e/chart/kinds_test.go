@@ -88,7 +88,7 @@ func scan(t *testing.T, preadmit string, args []string) []string {
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "preadmit")
-	cmd := exec.Command("go", "build", "-o", program, "./cmd/preadmit")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./cmd/preadmit")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build preadmit: %v\n%s", err, out)
