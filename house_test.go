@@ -73,3 +73,25 @@ func TestInHouse(t *testing.T) {
 		}
 	}
 }
+
+var goFile = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+
+// TestDocsNameFilesOfThePackage: what the doc.go of a package says is in a file is in one that is there.
+func TestDocsNameFilesOfThePackage(t *testing.T) {
+	named := 0
+	for dir := range packagesOf(t) {
+		text, err := os.ReadFile(path.Join(dir, "doc.go"))
+		if err != nil {
+			continue // another file has what there is to say
+		}
+		for _, file := range goFile.FindAllString(string(text), -1) {
+			named++
+			if _, err := os.Stat(path.Join(dir, file)); err != nil {
+				t.Errorf("%s/doc.go names %s, which is not there", dir, file)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no doc.go names a file")
+	}
+}

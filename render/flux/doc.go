@@ -4,6 +4,6 @@
 // set.
 //
 // The tree is not written to. A view shows the part of it that the source of a Kustomization
-// holds (view.go); an overlay on the view has the generated kustomization file (overlay.go),
-// and package kustomize renders that with all its limits.
+// holds (view.go, views.go); an overlay on the view has the generated kustomization file
+// (generate.go), and package kustomize renders that with all its limits.
 package flux

@@ -8,8 +8,8 @@
 //     it has all objects of.
 //   - resources.go, crd.go, openapi.go: which kinds are served, by which names, with which
 //     schemas (packages builtin and custom).
-//   - handler.go, strategies.go, service.go, scale.go: how a kind is decoded, converted,
-//     defaulted, prepared and validated.
+//   - handler.go, scale.go, allocate.go: how a kind is decoded, converted, defaulted,
+//     prepared and validated (packages builtin, custom and services).
 //   - prepare.go: the handling of one request in the order of a server's handlers:
 //     decode (strict), default, convert, mutating plugins (plugins.go), the registry's
 //     preparation and validation, validating plugins (validate.go). The result is a

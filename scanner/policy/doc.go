@@ -17,7 +17,8 @@
 //   - outcome.go, verdict.go: the decisions, and what a client would see of them.
 //   - explain.go, secrets.go: what an expression read (package expressions), without what
 //     Secrets hold.
-//   - coverage.go, typecheck.go: questions about a policy without a request.
+//   - coverage.go: which requests a policy can match at all (what its types say is for
+//     package typecheck).
 //
 // What cannot be known offline - a Namespace that nothing defines, RBAC that the state
 // does not have - makes the outcome Indeterminate, and only if an expression reads it.
