@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
+	"github.com/preadmit/preadmit/scanner/admission/openapi"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -83,6 +86,25 @@ func (c *Cluster) definition(kind schema.GroupVersionKind) (*custom.Definition, 
 	}
 	home.definitions.Store(crd, d)
 	return d, nil
+}
+
+// Schemas resolves the OpenAPI schemas of the kinds the cluster serves, as the controller that type checks
+// policies sees them.
+func (c *Cluster) Schemas() resolver.SchemaResolver {
+	return openapi.Resolver(func() (all []openapi.Custom) {
+		for _, r := range c.Resources() {
+			if r.Custom {
+				all = append(all, openapi.Custom{Version: r.GroupVersion(), Definition: func() (*apiextensionsv1.CustomResourceDefinition, error) {
+					d, err := c.definition(r.Kind)
+					if err != nil {
+						return nil, err
+					}
+					return d.CRD, nil
+				}})
+			}
+		}
+		return all
+	})
 }
 
 func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, error) {

@@ -6,8 +6,8 @@
 //   - object.go, index.go, cluster.go: an Object is kept as JSON, an Index holds the
 //     objects of one origin, a Cluster answers from several of them and says which kinds
 //     it has all objects of.
-//   - resources.go, crd.go, openapi.go: which kinds are served, by which names, with which
-//     schemas (packages builtin and custom).
+//   - resources.go, crd.go: which kinds are served, by which names, with which schemas
+//     (packages builtin, custom and openapi).
 //   - handler.go, scale.go, allocate.go: how a kind is decoded, converted, defaulted,
 //     prepared and validated (packages builtin, custom and services).
 //   - prepare.go: the handling of one request in the order of a server's handlers:

@@ -1,4 +1,5 @@
-package admission
+// Package openapi resolves the OpenAPI schemas that an API server publishes of its kinds.
+package openapi
 
 import (
 	"encoding/json"
@@ -29,17 +30,23 @@ var builtinSchemas = sync.OnceValue(func() *resolver.DefinitionsSchemaResolver {
 	return resolver.NewDefinitionsSchemaResolver(generated.GetOpenAPIDefinitions, scheme.Scheme, extensions, aggregator)
 })
 
-// Schemas resolves the OpenAPI schemas of the kinds the cluster serves, as the
-// controller that type checks policies sees them: those of built-in kinds, else
-// what the server publishes of CustomResourceDefinitions.
-func (c *Cluster) Schemas() resolver.SchemaResolver {
-	return builtinSchemas().Combine(&resolver.ClientDiscoveryResolver{Discovery: publishing{cluster: c}})
+// Custom is a custom kind in a version that is served.
+type Custom struct {
+	Version schema.GroupVersion
+	// Definition returns what defines it. The error says that a server would not accept that.
+	Definition func() (*apiextensionsv1.CustomResourceDefinition, error)
+}
+
+// Resolver returns a resolver for the schemas of built-in kinds, and of the custom kinds that a function
+// lists, as the controller that type checks policies sees them.
+func Resolver(custom func() []Custom) resolver.SchemaResolver {
+	return builtinSchemas().Combine(&resolver.ClientDiscoveryResolver{Discovery: publishing{custom: custom}})
 }
 
 // publishing is a discovery client that knows the OpenAPI of custom kinds.
 type publishing struct {
 	discovery.DiscoveryInterface
-	cluster *Cluster
+	custom func() []Custom
 }
 
 // OpenAPIV3 implements discovery.OpenAPIV3SchemaInterface.
@@ -47,27 +54,25 @@ func (p publishing) OpenAPIV3() openapi.Client { return p }
 
 // Paths implements openapi.Client: one document for each version of each group.
 func (p publishing) Paths() (map[string]openapi.GroupVersion, error) {
+	all := map[schema.GroupVersion][]Custom{}
+	for _, c := range p.custom() {
+		all[c.Version] = append(all[c.Version], c)
+	}
 	paths := map[string]openapi.GroupVersion{}
-	for _, r := range p.cluster.Resources() {
-		if r.Custom {
-			gv := r.GroupVersion()
-			paths[fmt.Sprintf("apis/%s/%s", gv.Group, gv.Version)] = published{cluster: p.cluster, version: gv}
-		}
+	for gv, kinds := range all {
+		paths[fmt.Sprintf("apis/%s/%s", gv.Group, gv.Version)] = published(kinds)
 	}
 	return paths, nil
 }
 
 // published is the OpenAPI document of the custom kinds of a group and version.
-type published struct {
-	cluster *Cluster
-	version schema.GroupVersion
-}
+type published []Custom
 
 // ServerRelativeURL implements openapi.GroupVersion; there is no server.
 func (p published) ServerRelativeURL() string { return "" }
 
-// Schema implements openapi.GroupVersion. A definition the server would not
-// accept is published by none, and so is left out.
+// Schema implements openapi.GroupVersion. A definition the server would not accept is published by none, and so
+// is left out.
 func (p published) Schema(string) ([]byte, error) {
 	type components struct {
 		Schemas map[string]any `json:"schemas"`
@@ -75,17 +80,14 @@ func (p published) Schema(string) ([]byte, error) {
 	document := struct {
 		Components components `json:"components"`
 	}{components{map[string]any{}}}
-	for _, r := range p.cluster.Resources() {
-		if !r.Custom || r.GroupVersion() != p.version {
-			continue
-		}
-		d, err := p.cluster.definition(r.Kind)
+	for _, c := range p {
+		definition, err := c.Definition()
 		if err != nil {
 			continue
 		}
-		built, err := buildOpenAPI(d.CRD, p.version.Version)
+		built, err := build(definition, c.Version.Version)
 		if err != nil {
-			return nil, fmt.Errorf("publish %s: %w", d.CRD.Name, err)
+			return nil, fmt.Errorf("publish %s: %w", definition.Name, err)
 		}
 		for name, s := range built {
 			document.Components.Schemas[name] = s
@@ -94,9 +96,9 @@ func (p published) Schema(string) ([]byte, error) {
 	return json.Marshal(document)
 }
 
-// buildOpenAPI returns the schemas that the server publishes for a version of a
-// definition (k8s.io/apiextensions-apiserver/pkg/controller/openapiv3).
-func buildOpenAPI(crd *apiextensionsv1.CustomResourceDefinition, version string) (map[string]any, error) {
+// build returns the schemas that the server publishes for a version of a definition
+// (k8s.io/apiextensions-apiserver/pkg/controller/openapiv3).
+func build(crd *apiextensionsv1.CustomResourceDefinition, version string) (map[string]any, error) {
 	document, err := builder.BuildOpenAPIV3(crd, version, builder.Options{IncludeSelectableFields: true})
 	if err != nil {
 		return nil, err
