@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -266,15 +267,12 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil || to.IsDir {
 		return
 	}
-	asked, err := e.dependencies(in)
+	missing, err := chart.Missing(e.renderer.Tree(), in)
 	if err != nil {
 		n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("the dependencies of its chart cannot be read: %v", err))
 		return
 	}
-	for _, d := range asked {
-		if e.isVendored(in, d.Name) {
-			continue
-		}
+	for _, d := range missing {
 		at, isDir := strings.CutPrefix(d.Repository, "file://")
 		dir := path.Join(path.Clean("/" + s.Path)[1:], at)
 		switch {
@@ -293,7 +291,7 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 	}
 }
 
-func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d dependency, field string) {
+func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d chart.Dependency, field string) {
 	a := chartArtifact(d.Repository, d.Name, d.Version)
 	_, pin, err := e.renderer.Tree().Bytes(a)
 	if err == nil {

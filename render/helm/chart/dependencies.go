@@ -1,0 +1,69 @@
+package chart
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Dependency is an entry of `dependencies:` in Chart.yaml and Chart.lock.
+type Dependency struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Repository string `json:"repository"`
+}
+
+// maxDependencies is how many dependencies of a chart are looked up.
+const maxDependencies = 100
+
+// Missing returns the dependencies of the chart in a directory of a tree that its charts/ do not have: of those
+// in Chart.lock, if there is one.
+func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
+	all, err := dependencies(t, dir)
+	return slices.DeleteFunc(all, func(d Dependency) bool { return vendors(t, dir, d.Name) }), err
+}
+
+func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
+	for _, name := range []string{"Chart.lock", "Chart.yaml"} {
+		to := t.Resolve(path.Join(dir, name))
+		if to.Err != nil || to.IsDir {
+			continue
+		}
+		data, err := t.Read(to.Real)
+		if err != nil {
+			return nil, err
+		}
+		var file struct {
+			Dependencies []Dependency `json:"dependencies"`
+		}
+		if err := yaml.Unmarshal(data, &file); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(file.Dependencies) > maxDependencies {
+			return nil, fmt.Errorf("%s has more than %d", name, maxDependencies)
+		}
+		return file.Dependencies, nil
+	}
+	return nil, nil
+}
+
+// vendors reports whether the charts/ of a chart in a directory of a tree have a chart of a name.
+func vendors(t *tree.Tree, dir, name string) bool {
+	charts := path.Join(dir, "charts")
+	if to := t.Resolve(path.Join(charts, name, "Chart.yaml")); to.Err == nil {
+		return true
+	}
+	entries, _ := fs.ReadDir(t.Fsys, charts) // none is nothing
+	for _, entry := range entries {
+		if rest, ok := strings.CutPrefix(entry.Name(), name+"-"); ok && strings.HasSuffix(rest, ".tgz") && strings.ContainsAny(rest[:1], "v0123456789") {
+			return true
+		}
+	}
+	return false
+}
