@@ -75,12 +75,14 @@ func (m *cachedStore[T]) drop(stale entry[T]) {
 	}
 }
 
-// apply takes e in, unless something newer is known.
+// apply takes e in, unless something newer is known: an entry, or that there is none. What the
+// watcher has passed and is not here was removed, or will be brought in a newer form: it may have been
+// read from the stream just before.
 func (m *cachedStore[T]) apply(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	old, had := m.entries[e.key]
-	if had && old.sequence >= e.sequence || m.gone[e.key] >= e.sequence && e.sequence > 0 {
+	if had && old.sequence >= e.sequence || !had && e.sequence <= max(m.seen, m.gone[e.key]) {
 		return
 	}
 	e.write = "" // Only a writer asks for it, and it comes with all of a message's headers.
@@ -105,13 +107,18 @@ func (m *cachedStore[T]) take(message jetstream.Msg) {
 		m.log.Error("a message without its place", "table", m.name, "err", err)
 		return
 	}
-	e := m.decode(message.Subject(), about.Sequence.Stream, message.Headers(), message.Data())
+	m.taken(m.decode(message.Subject(), about.Sequence.Stream, message.Headers(), message.Data()))
+}
+
+// taken applies what the watcher brought. A consumer that is being replaced may bring something
+// after the one that replaces it.
+func (m *cachedStore[T]) taken(e entry[T]) {
 	if e.key != markKey {
 		m.apply(e)
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.seen = e.sequence
+	m.seen = max(m.seen, e.sequence)
 	if m.gone[e.key] != 0 && m.gone[e.key] <= m.seen {
 		delete(m.gone, e.key)
 	}

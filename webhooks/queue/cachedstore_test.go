@@ -22,6 +22,28 @@ func TestMirrorOrder(t *testing.T) {
 	}
 }
 
+// TestEntryReadBeforeItsEnd: what was read from the stream does not come back when the watcher has
+// brought its end meanwhile, nor when another consumer brings it again.
+func TestEntryReadBeforeItsEnd(t *testing.T) {
+	t.Parallel()
+	m := newCachedStore(&store[int]{}, func(_, _ entry[int]) {})
+	one := 1
+	m.taken(entry[int]{key: "k", value: &one, sequence: 4})
+	m.taken(entry[int]{key: "k", sequence: 5})
+	m.apply(entry[int]{key: "k", value: &one, sequence: 4})
+	if got := m.at("k"); got.value != nil {
+		t.Errorf("an entry that was read came back after its end: %+v", got)
+	}
+	m.taken(entry[int]{key: "k", value: &one, sequence: 4})
+	if got := m.at("k"); got.value != nil || m.seen != 5 {
+		t.Errorf("an entry that was brought again came back after its end: %+v, seen up to %d", got, m.seen)
+	}
+	m.taken(entry[int]{key: "k", value: &one, sequence: 6})
+	if got := m.at("k"); got.value != &one || got.sequence != 6 {
+		t.Errorf("a new entry was not taken: %+v", got)
+	}
+}
+
 // TestPlaceInLine: a job takes over the place of one that waited, but not of one that is
 // being worked on.
 func TestPlaceInLine(t *testing.T) {
