@@ -90,9 +90,5 @@ func rereadCustom(ctx context.Context, cluster *admission.Cluster, ask admission
 	if err != nil {
 		return nil, err
 	}
-	version, err := request.Version(request.GetKind())
-	if err != nil {
-		return nil, err
-	}
-	return version.Object, nil
+	return request.ObjectIn(request.GetKind())
 }
