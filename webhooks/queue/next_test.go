@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,15 +68,17 @@ func TestNextWakes(t *testing.T) {
 
 func TestBackoffAndDeath(t *testing.T) {
 	t.Parallel()
-	rest := 200 * time.Millisecond
-	q := open(t, queue.Config{Attempts: 3, Backoff: []time.Duration{rest, 2 * rest}})
+	rest := time.Minute
+	now, clock := clockAt(time.Now())
+	q := open(t, queue.Config{Attempts: 3, Backoff: []time.Duration{rest, 2 * rest}, Now: clock})
 	a := enqueue(t, q, pull(1, 7))
 	for attempt, wait := range []time.Duration{0, rest, 2 * rest} {
-		start := time.Now()
-		c := next(t, q)
-		if took := time.Since(start); took < wait-50*time.Millisecond {
-			t.Errorf("attempt %d after %s, want %s", attempt+1, took, wait)
+		if wait > 0 {
+			now.Add(int64(wait - 1))
+			none(t, q, 50*time.Millisecond)
+			now.Add(1)
 		}
+		c := next(t, q)
 		if c.Attempt != attempt+1 || c.Job.ID != a.ID || c.Exhausted() {
 			t.Errorf("attempt %d of %s, exhausted %v", c.Attempt, c.Job.ID, c.Exhausted())
 		}
@@ -84,7 +87,8 @@ func TestBackoffAndDeath(t *testing.T) {
 			t.Errorf("attempt %d: dead %v, %v", attempt+1, dead, err)
 		}
 	}
-	none(t, q, 3*rest)
+	now.Add(int64(time.Hour))
+	none(t, q, 50*time.Millisecond)
 	wantStates(t, q, map[string]queue.State{a.ID: queue.Failed})
 	if s, _ := q.Scan(t.Context(), a.ID); s.Why != "out of luck" || s.Attempt != 3 {
 		t.Errorf("record: %+v", s)
@@ -92,30 +96,40 @@ func TestBackoffAndDeath(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 1 dead, 0 installations")
 }
 
+// clockAt returns a clock that stands still at a time unless it is moved.
+func clockAt(at time.Time) (now *atomic.Int64, clock func() time.Time) {
+	now = &atomic.Int64{}
+	now.Store(at.UnixNano())
+	return now, func() time.Time { return time.Unix(0, now.Load()) }
+}
+
 // TestPostpone: a job rests until the time that is said, and loses no attempt by it.
 func TestPostpone(t *testing.T) {
 	t.Parallel()
-	q := open(t, queue.Config{Attempts: 1})
+	now, clock := clockAt(time.Now())
+	q := open(t, queue.Config{Attempts: 1, Now: clock})
 	a := enqueue(t, q, pull(1, 7))
-	const rest = 300 * time.Millisecond
+	const rest = time.Minute
 	for range 3 {
 		c := next(t, q)
 		if c.Attempt != 1 || c.Exhausted() {
 			t.Errorf("attempt %d", c.Attempt)
 		}
-		if err := c.Postpone(t.Context(), time.Now().Add(rest), errors.New("the limit of the hour")); err != nil {
+		if err := c.Postpone(t.Context(), clock().Add(rest), errors.New("the limit of the hour")); err != nil {
 			t.Error(err)
 		}
 		if s, _ := q.Scan(t.Context(), a.ID); s.State != queue.Queued || s.Why != "the limit of the hour" {
 			t.Errorf("record: %+v", s)
 		}
-		none(t, q, rest/2)
+		now.Add(int64(rest - 1))
+		none(t, q, 50*time.Millisecond)
+		now.Add(1)
 	}
 	if err := next(t, q).Done(t.Context()); err != nil {
 		t.Error(err)
 	}
 	b := enqueue(t, q, pull(1, 8))
-	if err := next(t, q).Postpone(t.Context(), time.Now().Add(rest), errors.New("again")); err != nil {
+	if err := next(t, q).Postpone(t.Context(), clock().Add(rest), errors.New("again")); err != nil {
 		t.Error(err)
 	}
 	wantStates(t, q, map[string]queue.State{a.ID: queue.Completed, b.ID: queue.Queued})
