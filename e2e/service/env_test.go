@@ -47,14 +47,19 @@ type env struct {
 	credential *syscall.Credential
 	// program is preadmit; the one that is built when empty.
 	program string
+	// failure is what did not come to be, to be said once more after the logs of replicas.
+	failure *string
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
-	w := &env{t: t, hub: hub, environment: []string{"CANARY=" + canary}}
+	w := &env{t: t, hub: hub, environment: []string{"CANARY=" + canary}, failure: new(string)}
 	w.must(err)
 	t.Cleanup(func() {
+		if *w.failure != "" {
+			t.Log(*w.failure)
+		}
 		for _, p := range hub.Problems() {
 			t.Errorf("GitHub's description or limits: %s", p)
 		}
@@ -140,7 +145,8 @@ func (w *env) within(limit time.Duration, what string, got func() []string, want
 			return
 		}
 	}
-	w.t.Fatalf("%s: %q, want %q", what, last, want)
+	*w.failure = fmt.Sprintf("%s: %q, want %q", what, last, want)
+	w.t.Fatal(*w.failure)
 }
 
 // patience is how long anything may take on a busy machine.
