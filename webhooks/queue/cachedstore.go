@@ -19,9 +19,11 @@ type cachedStore[T any] struct {
 
 	mutex   sync.Mutex
 	entries map[string]kept[T]
-	// gone has the sequences at which this process removed entries, until the watcher has
-	// passed them: what it brings until then is older.
+	// gone has the sequences at which entries ended, until the watcher has passed them and no
+	// change of the key is under way: what either has until then may be older.
 	gone map[string]uint64
+	// changing counts the changes under way of a key.
+	changing map[string]int
 	// seen is the last sequence that the watcher brought.
 	seen uint64
 	// news is closed when seen changes.
@@ -37,7 +39,7 @@ type kept[T any] struct {
 func newCachedStore[T any](t *store[T], changed func(before, now entry[T])) *cachedStore[T] {
 	return &cachedStore[T]{
 		store: t, changed: changed,
-		entries: map[string]kept[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
+		entries: map[string]kept[T]{}, gone: map[string]uint64{}, changing: map[string]int{}, news: make(chan struct{}),
 	}
 }
 
@@ -53,6 +55,7 @@ func (m *cachedStore[T]) at(key string) entry[T] {
 
 // change updates the entry of a key, in the stream and here.
 func (m *cachedStore[T]) change(ctx context.Context, key, id string, do change[T]) (entry[T], bool, error) {
+	defer m.begin(key)()
 	from := m.at(key)
 	e, duplicate, err := m.update(ctx, from, id, do)
 	switch {
@@ -75,22 +78,57 @@ func (m *cachedStore[T]) drop(stale entry[T]) {
 	}
 }
 
-// apply takes e in, unless something newer is known: an entry, or that there is none. What the
-// watcher has passed and is not here was removed, or will be brought in a newer form: it may have been
-// read from the stream just before.
+// read is get, and takes what it read in.
+func (m *cachedStore[T]) read(ctx context.Context, key string) (entry[T], error) {
+	defer m.begin(key)()
+	e, err := m.get(ctx, key)
+	if err == nil && e.sequence > 0 {
+		m.apply(e)
+	}
+	return e, err
+}
+
+// begin keeps the end of a key's entry in mind until the function it returns is called: what was
+// read from the stream before it must not come back.
+func (m *cachedStore[T]) begin(key string) (end func()) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.changing[key]++
+	return func() {
+		m.mutex.Lock()
+		defer m.mutex.Unlock()
+		if m.changing[key]--; m.changing[key] == 0 {
+			delete(m.changing, key)
+			m.forget(key)
+		}
+	}
+}
+
+// forget drops the end of a key's entry once nothing older can come.
+func (m *cachedStore[T]) forget(key string) {
+	if m.gone[key] <= m.seen && m.changing[key] == 0 {
+		delete(m.gone, key)
+	}
+}
+
+// apply takes e in, unless something newer is known: an entry, or that there is none.
 func (m *cachedStore[T]) apply(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	m.put(e)
+}
+
+// put is apply with the mutex held.
+func (m *cachedStore[T]) put(e entry[T]) {
 	old, had := m.entries[e.key]
-	if had && old.sequence >= e.sequence || !had && e.sequence <= max(m.seen, m.gone[e.key]) {
+	if e.sequence <= max(old.sequence, m.gone[e.key]) {
 		return
 	}
 	e.write = "" // Only a writer asks for it, and it comes with all of a message's headers.
 	if e.value == nil {
 		delete(m.entries, e.key)
-		if e.sequence > m.seen {
-			m.gone[e.key] = e.sequence
-		}
+		m.gone[e.key] = e.sequence
+		m.forget(e.key)
 	} else {
 		m.entries[e.key] = kept[T]{e.value, e.sequence}
 		delete(m.gone, e.key)
@@ -111,17 +149,18 @@ func (m *cachedStore[T]) take(message jetstream.Msg) {
 }
 
 // taken applies what the watcher brought. A consumer that is being replaced may bring something
-// after the one that replaces it.
+// after the one that replaces it, which brought it as well.
 func (m *cachedStore[T]) taken(e entry[T]) {
-	if e.key != markKey {
-		m.apply(e)
-	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.seen = max(m.seen, e.sequence)
-	if m.gone[e.key] != 0 && m.gone[e.key] <= m.seen {
-		delete(m.gone, e.key)
+	if e.sequence <= m.seen {
+		return
 	}
+	m.seen = e.sequence
+	if e.key != markKey {
+		m.put(e)
+	}
+	m.forget(e.key)
 	close(m.news)
 	m.news = make(chan struct{})
 }

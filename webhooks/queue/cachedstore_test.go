@@ -22,24 +22,35 @@ func TestMirrorOrder(t *testing.T) {
 	}
 }
 
-// TestEntryReadBeforeItsEnd: what was read from the stream does not come back when the watcher has
-// brought its end meanwhile, nor when another consumer brings it again.
+// TestEntryReadBeforeItsEnd: what a change read from the stream does not come back when the watcher
+// has brought its end meanwhile, nor when another consumer brings it again. What the watcher has not
+// brought, though it passed it, is taken.
 func TestEntryReadBeforeItsEnd(t *testing.T) {
 	t.Parallel()
 	m := newCachedStore(&store[int]{}, func(_, _ entry[int]) {})
 	one := 1
 	m.taken(entry[int]{key: "k", value: &one, sequence: 4})
+	end := m.begin("k")
 	m.taken(entry[int]{key: "k", sequence: 5})
+	m.taken(entry[int]{key: "other", value: &one, sequence: 6})
 	m.apply(entry[int]{key: "k", value: &one, sequence: 4})
 	if got := m.at("k"); got.value != nil {
 		t.Errorf("an entry that was read came back after its end: %+v", got)
 	}
+	end()
+	if len(m.gone) > 0 || len(m.changing) > 0 {
+		t.Errorf("kept for nothing: %v, %v", m.gone, m.changing)
+	}
 	m.taken(entry[int]{key: "k", value: &one, sequence: 4})
-	if got := m.at("k"); got.value != nil || m.seen != 5 {
+	if got := m.at("k"); got.value != nil || m.seen != 6 {
 		t.Errorf("an entry that was brought again came back after its end: %+v, seen up to %d", got, m.seen)
 	}
-	m.taken(entry[int]{key: "k", value: &one, sequence: 6})
-	if got := m.at("k"); got.value != &one || got.sequence != 6 {
+	m.apply(entry[int]{key: "missed", value: &one, sequence: 3})
+	if got := m.at("missed"); got.value != &one {
+		t.Errorf("an entry that the watcher missed was not taken: %+v", got)
+	}
+	m.taken(entry[int]{key: "k", value: &one, sequence: 7})
+	if got := m.at("k"); got.value != &one || got.sequence != 7 {
 		t.Errorf("a new entry was not taken: %+v", got)
 	}
 }

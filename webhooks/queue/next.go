@@ -140,11 +140,9 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 func (q *Queue) unclaim(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
 	defer cancel()
-	e, err := q.jobs.get(ctx, key)
-	if err != nil || !e.value.holds(id) {
+	if e, err := q.jobs.read(ctx, key); err != nil || !e.value.holds(id) {
 		return
 	}
-	q.jobs.apply(e)
 	_, _, _ = q.jobs.change(ctx, key, "", func(now *record) (*record, error) { // else it is free after the lease
 		if !now.holds(id) {
 			return nil, errUnchanged
