@@ -165,13 +165,17 @@ func (m *cachedStore[T]) taken(e entry[T]) {
 	m.news = make(chan struct{})
 }
 
-// watch keeps the cache current until ctx ends.
-func (m *cachedStore[T]) watch(ctx context.Context) {
+// watch keeps the cache current until ctx ends, or the stream is not what it was: then it calls lost.
+func (m *cachedStore[T]) watch(ctx context.Context, lost func(error)) {
 	for ctx.Err() == nil {
 		if err := m.follow(ctx); err != nil && ctx.Err() == nil {
 			m.log.Warn("following changes failed; trying again", "table", m.name, "err", err)
 		}
 		pause(ctx, time.Second)
+		if err := m.intact(ctx); err != nil && ctx.Err() == nil {
+			lost(err)
+			return
+		}
 	}
 }
 

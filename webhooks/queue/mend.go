@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // mendEvery is how often the embedded server is looked at.
@@ -28,35 +30,70 @@ func (q *Queue) mend() {
 		}
 		full = false
 		q.config.Log.Warn("the embedded server is started again, since it takes no writes but the disk does", "because", sick)
-		if err := errors.Join(q.embedded.Restart(), q.intact(q.context)); err != nil && q.context.Err() == nil {
+		if err := q.embedded.Restart(); err != nil {
 			q.config.Failed(err)
+			return
+		}
+		if err := q.intact(q.context); err != nil && q.context.Err() == nil {
+			q.lost(err)
 			return
 		}
 	}
 }
 
-// intact reports whether the streams have all that this process has seen of them. A server
-// that could not write may have shown a message that is not there any more.
+// intact reports whether the streams have all that this process has seen of them.
 func (q *Queue) intact(ctx context.Context) error {
 	return errors.Join(q.jobs.intact(ctx), q.scans.intact(ctx), q.dead.intact(ctx))
 }
 
-// intact is Queue.intact for one stream.
+// lost is called with what makes that this process knows of things that are not stored. Another start
+// reads what is there.
+func (q *Queue) lost(err error) {
+	key := "nats.url"
+	if q.embedded != nil {
+		key = "dataDir"
+	}
+	q.config.Failed(fmt.Errorf("%s: %w", key, err))
+}
+
+// missingFor is how long a stream is not to be there until it is taken to be gone: a cluster may say
+// so of one while it starts.
+const missingFor = 10 * time.Second
+
+// intact is Queue.intact for one stream. An embedded server that could not write may have shown a
+// message that is not there any more; an external one may have lost its disk, or been told to delete
+// the stream. It waits for a server that answers.
 func (m *cachedStore[T]) intact(ctx context.Context) error {
+	var missing time.Time
 	for {
 		try, cancel := context.WithTimeout(ctx, publishWait)
 		about, err := m.stream.Info(try)
 		cancel()
-		if err == nil {
-			m.mutex.Lock()
-			defer m.mutex.Unlock()
-			if about.State.LastSeq < m.seen {
-				return fmt.Errorf("dataDir: the stream of %s ends at %d, and %d was seen of it: what is in memory is not on the disk", m.name, about.State.LastSeq, m.seen)
-			}
-			return nil
+		switch {
+		case err == nil:
+			return m.holds(about)
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			missing = time.Time{}
+		case missing.IsZero():
+			missing = time.Now()
+		case time.Since(missing) > missingFor:
+			return fmt.Errorf("the stream of %s is gone, and with it what is in memory", m.name)
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !pause(ctx, 250*time.Millisecond) {
 			return err
 		}
 	}
+}
+
+// holds is intact for what the server says of the stream.
+func (m *cachedStore[T]) holds(about *jetstream.StreamInfo) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	switch {
+	case !about.Created.Equal(m.created):
+		return fmt.Errorf("the stream of %s was made anew at %s: what is in memory is not stored", m.name, about.Created.Format(time.RFC3339))
+	case about.State.LastSeq < m.seen:
+		return fmt.Errorf("the stream of %s ends at %d, and %d was seen of it: what is in memory is not stored", m.name, about.State.LastSeq, m.seen)
+	}
+	return nil
 }

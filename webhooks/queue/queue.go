@@ -105,9 +105,9 @@ func (q *Queue) open(ctx context.Context) (err error) {
 func (q *Queue) load(ctx context.Context) error {
 	ctx, cancel := withPatience(ctx, embedded.StartWait)
 	defer cancel()
-	q.watchers.Go(func() { q.jobs.watch(q.context) })
-	q.watchers.Go(func() { q.scans.watch(q.context) })
-	q.watchers.Go(func() { q.dead.watch(q.context) })
+	q.watchers.Go(func() { q.jobs.watch(q.context, q.lost) })
+	q.watchers.Go(func() { q.scans.watch(q.context, q.lost) })
+	q.watchers.Go(func() { q.dead.watch(q.context, q.lost) })
 	q.watchers.Go(q.settleAll)
 	if err := q.catchUp(ctx); err != nil {
 		return err

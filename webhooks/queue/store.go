@@ -47,8 +47,10 @@ var errUnchanged = errors.New("unchanged")
 // message, and is made only if nobody wrote since the entry it was made from: whatever
 // several replicas change goes through that.
 type store[T any] struct {
-	js      jetstream.JetStream
-	stream  jetstream.Stream
+	js     jetstream.JetStream
+	stream jetstream.Stream
+	// created is when the stream was made.
+	created time.Time
 	name    string
 	prefix  string
 	metrics *metrics.Queue

@@ -120,6 +120,7 @@ func open[T any](ctx context.Context, s *streams, name string, config jetstream.
 	if !t.stream.CachedInfo().Config.AllowMsgTTL {
 		return nil, fmt.Errorf("nats.url: NATS %s is too old; use 2.11 or later", q.conn.ConnectedServerVersion())
 	}
+	t.created = t.stream.CachedInfo().Created
 	return t, nil
 }
 
