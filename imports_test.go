@@ -49,7 +49,7 @@ var layers = []string{
 	"internal/levenshtein",
 	"internal/memfs",
 	"internal/testall",
-	"internal/heap",
+	"internal/heap", "internal/heap/early",
 	"internal/cputime",
 	"internal/githubtest",
 	"internal/gittest",

@@ -1,13 +1,14 @@
 package heap
 
 import (
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
+
+	_ "github.com/preadmit/preadmit/internal/heap/early" // huge pages, and the last collection of garbage before
 )
 
 const (
@@ -24,9 +25,6 @@ const (
 	// first few. It is less than the state of a large repository needs while its objects are
 	// judged, so that what is rendered before is collected seldom.
 	long, step, few = 110 << 20, 8 << 20, 24
-	// huge is the size up to which the heap has huge pages, in bytes: what most scans need, with
-	// what is garbage in between.
-	huge = 256 << 20
 )
 
 var (
@@ -37,22 +35,15 @@ var (
 	given bool
 )
 
-// An init is the only way to come before the packages of others.
+// An init is the only way to come before most packages of others.
 func init() {
-	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		reserve(hugeWithin(debug.SetMemoryLimit(-1)))
+	if os.Getenv("GOGC") != "" {
 		return // the user decides
 	}
-	debug.SetGCPercent(-1)
-	reserve(huge)
-	debug.SetMemoryLimit(first)
+	live, scanned := sizes()
+	debug.SetGCPercent(int(100 * (first - min(live, first)) / max(scanned, 1)))
 	afterCollection(collected, 1)
 }
-
-// hugeWithin returns how much of a heap that is bounded has huge pages, in bytes. A huge page is there as a whole
-// once any of it is used, which the bound does not count.
-func hugeWithin(bound int64) int { return int(min(huge, bound/4)) }
 
 // Lasting says that this process stays: its heap stays as small as it can be.
 func Lasting() { lasting.Store(true) }
@@ -64,7 +55,6 @@ func Grow(by int) {
 	defer mu.Unlock()
 	given = true
 	debug.SetGCPercent(by)
-	debug.SetMemoryLimit(math.MaxInt64)
 }
 
 // collected sets how far the heap grows until the next collection.
@@ -74,12 +64,18 @@ func collected(count int) {
 	if given {
 		return
 	}
+	live, scanned := sizes()
+	debug.SetGCPercent(growth(live, scanned, least(count)))
+	afterCollection(collected, count+1)
+}
+
+// sizes returns the size of what is live, and of all that a collection looks at, both in bytes and as
+// of the last collection.
+func sizes() (live, scanned uint64) {
 	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/stack:bytes"}}
 	metrics.Read(sizes)
-	live := sizes[0].Value.Uint64()
-	debug.SetGCPercent(growth(live, live+sizes[1].Value.Uint64()+sizes[2].Value.Uint64(), least(count)))
-	debug.SetMemoryLimit(math.MaxInt64)
-	afterCollection(collected, count+1)
+	live = sizes[0].Value.Uint64()
+	return live, live + sizes[1].Value.Uint64() + sizes[2].Value.Uint64()
 }
 
 // least returns the size below which the heap grows by more, after so many collections.

@@ -1,9 +1,6 @@
 package heap
 
-import (
-	"math"
-	"testing"
-)
+import "testing"
 
 func TestGrowth(t *testing.T) {
 	for _, test := range []struct {
@@ -18,14 +15,6 @@ func TestGrowth(t *testing.T) {
 	} {
 		if got := growth(test.live, test.scanned, test.least); got != test.want {
 			t.Errorf("growth(%d, %d, %d) = %d, want %d", test.live, test.scanned, test.least, got, test.want)
-		}
-	}
-}
-
-func TestHugeWithin(t *testing.T) {
-	for bound, want := range map[int64]int{math.MaxInt64: huge, 4 << 30: huge, 160 << 20: 40 << 20} {
-		if got := hugeWithin(bound); got != want {
-			t.Errorf("of a heap bounded by %d bytes %d have huge pages, want %d", bound, got, want)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 //go:build !linux
 
-package heap
+package early
 
 // advised is false: only Linux takes advice.
 func advised() bool { return false }
 
-func advise([]byte) {}
+func advise(_, _ uintptr) {}
+
+func addressOf([]byte) uintptr { return 0 }
