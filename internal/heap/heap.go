@@ -8,13 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	_ "github.com/preadmit/preadmit/internal/heap/early" // huge pages, and the last collection of garbage before
+	"github.com/preadmit/preadmit/internal/heap/early"
 )
 
 const (
 	// first is the size of the heap, in bytes, at which garbage is collected for the first
 	// time. Small runs end before.
-	first = 80 << 20
+	first = 48 << 20
 	// percent is the growth of the heap between later collections. It is lower than the
 	// default of Go, because memory on a runner is shared.
 	percent = 70
@@ -48,9 +48,14 @@ func init() {
 // Lasting says that this process stays: its heap stays as small as it can be.
 func Lasting() { lasting.Store(true) }
 
+// large is what the heap of a process may grow by and have huge pages whose memory does not matter, in
+// bytes.
+const large = 2 << 30
+
 // Grow lets the heap grow by a percentage between collections, whatever its size. It is for
 // processes whose memory does not matter.
 func Grow(by int) {
+	early.Reserve(large)
 	mu.Lock()
 	defer mu.Unlock()
 	given = true

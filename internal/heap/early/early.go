@@ -16,9 +16,7 @@ const (
 
 func init() {
 	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
-	if advised() {
-		reserve(hugeWithin(memoryLimit()))
-	}
+	Reserve(hugeWithin(memoryLimit()))
 }
 
 // memoryLimit returns the bound of the process's memory that GOMEMLIMIT gives, in bytes.
@@ -32,9 +30,13 @@ func memoryLimit() uint64 {
 // there as a whole once any of it is used, which the bound does not count.
 func hugeWithin(bound uint64) int { return int(min(huge, bound/4)) }
 
-// reserve lets the heap have huge pages, and grow into more until it is larger by size, in bytes. It
-// costs a collection of garbage. Memory that is not used takes no pages.
-func reserve(size int) {
+// Reserve lets the heap have huge pages, and grow into more until it is larger by size, in bytes, where
+// the kernel leaves that to programs. It costs a collection of garbage. Memory that is not used takes no
+// pages.
+func Reserve(size int) {
+	if !advised() {
+		return
+	}
 	here := new([64]byte)
 	block := make([]byte, size)
 	advise(addressOf(block), uintptr(size))
