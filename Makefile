@@ -14,14 +14,17 @@ ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
 
-# Some packages wait, for git, NATS or a clock: one more than there are cores uses these meanwhile.
+# Some packages wait, for git, NATS or a clock: one more than there are cores uses these meanwhile. They
+# begin first, and so does the longest, lest the cores have nothing to do at the end.
+PACKAGES := -p $$(($$(nproc) + 1)) ./scanner ./webhooks/... ./...
+
 test: ## what a change needs, in four minutes
-	$(TEST) -p $$(($$(nproc) + 1)) -timeout 10m ./...
+	$(TEST) -timeout 10m $(PACKAGES)
 
 test-all: test-long test-e2e ## all tests but those of the Action and of the service, which have targets of their own
 
 test-long: sshd ## the long tests of the packages too
-	$(ALL) ./...
+	$(ALL) $(PACKAGES)
 
 test-e2e: browser ## the tests of the modules below e2e
 	cd e2e && $(ALL) . ./browser ./compare ./live ./replay ./updates
