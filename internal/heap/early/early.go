@@ -16,7 +16,7 @@ const (
 
 func init() {
 	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
-	Reserve(hugeWithin(memoryLimit()))
+	Reserve(huge)
 }
 
 // memoryLimit returns the bound of the process's memory that GOMEMLIMIT gives, in bytes.
@@ -26,20 +26,20 @@ func memoryLimit() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// hugeWithin returns how much of a heap that is bounded has huge pages, in bytes. A huge page is
+// within returns how much of a size a heap that is bounded has huge pages for, in bytes. A huge page is
 // there as a whole once any of it is used, which the bound does not count.
-func hugeWithin(bound uint64) int { return int(min(huge, bound/4)) }
+func within(bound uint64, size int) int { return int(min(uint64(size), bound/4)) }
 
-// Reserve lets the heap have huge pages, and grow into more until it is larger by size, in bytes, where
-// the kernel leaves that to programs. It costs a collection of garbage. Memory that is not used takes no
-// pages.
+// Reserve lets the heap have huge pages, and grow into more until it is larger by size, in bytes, or by a
+// quarter of GOMEMLIMIT if that is less. It does nothing where the kernel does not leave that to programs. It
+// costs a collection of garbage. Memory that is not used takes no pages.
 func Reserve(size int) {
 	if !advised() {
 		return
 	}
 	here := new([64]byte)
-	block := make([]byte, size)
-	advise(addressOf(block), uintptr(size))
+	block := make([]byte, within(memoryLimit(), size))
+	advise(addressOf(block), uintptr(len(block)))
 	// What the heap has already lies before the block. Not all of its arena is there, which the
 	// kernel says, and takes the rest.
 	advise(addressOf(here[:])&^(arena-1), arena)
