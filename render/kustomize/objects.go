@@ -55,12 +55,12 @@ func (r *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	return atEntries(c, origins), err
 }
 
-// locate returns the origins of objects, found in a build without schemas. Those of objects with a
-// schema are found in one of the whole files, when they are asked for.
+// locate returns the origins of objects, found in a build without schemas. What that does not know of a
+// schema is found in one of the whole files.
 func (r *Source) locate(result *render.Result, c *build.Closure) ([]*origin.Origin, error) {
 	files := schemas.Of(r.tree, c)
 	var without *schemas.Build
-	var with []int
+	var with []schemas.Restored
 	same := false
 	origins, err := rules.Locate(r.tree, result.Root.Dir, c, result.Objects, rules.Build{
 		Run: func(serve build.ServeFunc) (resmap.ResMap, error) {
@@ -83,11 +83,11 @@ func (r *Source) locate(result *render.Result, c *build.Closure) ([]*origin.Orig
 	case err != nil || !same:
 		return whole()
 	}
-	for _, i := range with {
-		found := origins[i]
-		origins[i] = origin.Lazy(func() *origin.Origin {
+	for _, o := range with {
+		found := origins[o.Index]
+		origins[o.Index] = without.Origin(o, found, func() *origin.Origin {
 			if all, err := whole(); err == nil {
-				return all[i]
+				return all[o.Index]
 			}
 			return found
 		})

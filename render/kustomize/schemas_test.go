@@ -2,10 +2,13 @@ package kustomize
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
@@ -194,6 +197,79 @@ func TestSchemasLeftOut(t *testing.T) {
 func TestOriginsWithoutSchemas(t *testing.T) {
 	for _, name := range []string{"plain", "merge patch", "versions", "copied version"} {
 		t.Run(name, func(t *testing.T) { compareOrigins(t, schemaCases[name]) })
+	}
+}
+
+// TestOriginsOfSchemas does so for all fields of all cases whose schemas are left out.
+func TestOriginsOfSchemas(t *testing.T) {
+	for name, c := range schemaCases {
+		if !c.left || c.whole || c.fails {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			r := c.source()
+			result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}})
+			if result.Problem != nil {
+				t.Fatal(result.Problem)
+			}
+			got, err := r.Origins(t.Context(), result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := r.locateInWhole(result, r.walk(".", tree.NewTrace()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, o := range result.Objects {
+				for path := range pathsOf(o.Content(), "") {
+					for _, path := range []string{path, origin.AppendKey(path, "missing"), path + "[0]"} {
+						if diff := cmp.Diff(want[i].Place(path, origin.Whole), got[i].Place(path, origin.Whole)); diff != "" {
+							t.Fatalf("%s of object %d (-want +got):\n%s", path, i, diff)
+						}
+						if diff := cmp.Diff(want[i].Chain(path, origin.Whole), got[i].Chain(path, origin.Whole)); diff != "" {
+							t.Fatalf("the chain of %s of object %d (-want +got):\n%s", path, i, diff)
+						}
+						if diff := cmp.Diff(want[i].Removals(path), got[i].Removals(path)); diff != "" {
+							t.Fatalf("what was removed at %s of object %d (-want +got):\n%s", path, i, diff)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// pathsOf returns the paths of all fields of a value, less those of most of many like them.
+func pathsOf(value any, path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		each := func(child any, path string) bool {
+			if !yield(path) {
+				return false
+			}
+			for path := range pathsOf(child, path) {
+				if !yield(path) {
+					return false
+				}
+			}
+			return true
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			for key, child := range value {
+				if len(value) > 50 && !strings.HasSuffix(key, "77") {
+					continue
+				}
+				if !each(child, origin.AppendKey(path, key)) {
+					return
+				}
+			}
+		case []any:
+			for i, child := range value {
+				if !each(child, fmt.Sprintf("%s[%d]", path, i)) {
+					return
+				}
+			}
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ func NewSnippet(path, text string, line int) *Snippet {
 	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line}
 }
 
+// Placed is Position for functions that ask whether a node has one.
+func (s *Snippet) Placed(n *yaml.Node) (tree.Position, bool) { return s.Position(n), true }
+
 // Position is where a node lies in the file, with its end when that is known.
 func (s *Snippet) Position(n *yaml.Node) tree.Position {
 	if s.Whole != nil {

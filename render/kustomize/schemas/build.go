@@ -57,7 +57,14 @@ type Build struct {
 	// mark is what the marks of the build begin with. No file can have it.
 	mark string
 	// left are the schemas that were left out, by the numbers of their marks.
-	left [][]byte
+	left []left
+}
+
+// left is a schema that was left out of a file.
+type left struct {
+	schema
+	file string
+	data []byte // of the file
 }
 
 // Build returns a build in which kustomize gets what serve, if any, makes of a file without schemas.
@@ -68,7 +75,7 @@ func (f *Files) Build(serve build.ServeFunc) *Build {
 // Serve returns kustomize a file with marks in the place of schemas. All else stays on its line.
 func (b *Build) Serve(real string, data []byte) []byte {
 	if b.files.resources[real] {
-		data = b.leaveOut(fileAt(b.files.tree, real, data), data)
+		data = b.leaveOut(real, data)
 	}
 	if b.serve == nil {
 		return data
@@ -76,7 +83,8 @@ func (b *Build) Serve(real string, data []byte) []byte {
 	return b.serve(real, data)
 }
 
-func (b *Build) leaveOut(f *file, data []byte) []byte {
+func (b *Build) leaveOut(real string, data []byte) []byte {
+	f := fileAt(b.files.tree, real, data)
 	if len(f.schemas) == 0 {
 		return data
 	}
@@ -85,7 +93,7 @@ func (b *Build) leaveOut(f *file, data []byte) []byte {
 	for _, s := range f.schemas {
 		out.Write(data[from:s.from])
 		out.WriteString(s.inPlace(b.mark + strconv.Itoa(len(b.left))))
-		b.left, from = append(b.left, s.json), s.to
+		b.left, from = append(b.left, left{s, real, data}), s.to
 	}
 	out.Write(data[from:])
 	return out.Bytes()
@@ -94,9 +102,17 @@ func (b *Build) leaveOut(f *file, data []byte) []byte {
 // LeftOut reports whether kustomize got a file without its schemas.
 func (b *Build) LeftOut() bool { return len(b.left) > 0 }
 
-// Restore puts the schemas into the objects that kustomize built, and returns the indexes of those that have one.
+// Restored is an object that has its schemas again.
+type Restored struct {
+	// Index is that of the object.
+	Index int
+	// without is the text of the object with marks.
+	without []byte
+}
+
+// Restore puts the schemas into the objects that kustomize built, and returns those that have one.
 // It fails if not each mark is exactly once where a schema is.
-func (b *Build) Restore(objects []*render.Object) (with []int, err error) {
+func (b *Build) Restore(objects []*render.Object) (with []Restored, err error) {
 	if !b.LeftOut() {
 		return nil, nil
 	}
@@ -108,7 +124,7 @@ func (b *Build) Restore(objects []*render.Object) (with []int, err error) {
 		}
 		if text != nil {
 			objects[i] = render.NewObject(text, o.Index)
-			with = append(with, i)
+			with = append(with, Restored{i, o.JSON})
 		}
 	}
 	if n := len(b.left) - len(found); n > 0 {
@@ -137,7 +153,7 @@ func (b *Build) restore(text []byte, found map[int]bool) ([]byte, error) {
 		}
 		found[n] = true
 		out.Write(text[:at-1]) // without the quotation mark
-		out.Write(b.left[n])
+		out.Write(b.left[n].json)
 		text = rest
 	}
 }

@@ -27,6 +27,8 @@ type schema struct {
 	from, to int
 	lines    int // how many line ends it has
 	json     []byte
+	// begin and end are those of its document, and number is that of the schema in it.
+	begin, end, number int
 }
 
 // inPlace is a text in the place of the schema, with as many line ends.
@@ -52,8 +54,9 @@ func newFile(data []byte) *file {
 	}
 	start := 0
 	document := func(end int) {
-		for _, s := range schemasOf(data[start:end]) {
+		for i, s := range schemasOf(data[start:end]) {
 			s.from, s.to = start+s.from, start+s.to
+			s.begin, s.end, s.number = start, end, i
 			f.schemas = append(f.schemas, s)
 		}
 	}
