@@ -53,7 +53,7 @@ func (q *Queue) lost(err error) {
 	if q.embedded != nil {
 		key = "dataDir"
 	}
-	q.config.Failed(fmt.Errorf("%s: %w", key, err))
+	q.config.Failed(fmt.Errorf("%s: %w; start the service again, which goes by what is stored", key, err))
 }
 
 // missingFor is how long a stream is not to be there until it is taken to be gone: a cluster may say
