@@ -63,8 +63,7 @@ type Build struct {
 // left is a schema that was left out of a file.
 type left struct {
 	schema
-	file string
-	data []byte // of the file
+	document *document
 }
 
 // Build returns a build in which kustomize gets what serve, if any, makes of a file without schemas.
@@ -90,10 +89,14 @@ func (b *Build) leaveOut(real string, data []byte) []byte {
 	}
 	var out bytes.Buffer
 	from := 0
+	var d *document
 	for _, s := range f.schemas {
+		if d == nil || d.begin != s.begin {
+			d = newDocument(real, data, s)
+		}
 		out.Write(data[from:s.from])
 		out.WriteString(s.inPlace(b.mark + strconv.Itoa(len(b.left))))
-		b.left, from = append(b.left, left{s, real, data}), s.to
+		b.left, from = append(b.left, left{s, d}), s.to
 	}
 	out.Write(data[from:])
 	return out.Bytes()

@@ -81,15 +81,34 @@ func (b *Build) within(document *yaml.Node, steps []origin.PathStep) (s *left, a
 	return nil, "", nil
 }
 
+// document is a document with schemas that were left out.
+type document struct {
+	// begin is where it begins in its file.
+	begin int
+	// keys returns the keys of the schemas, with their values, and the text that they are in.
+	keys func() ([]origin.Pair, *origin.Snippet)
+}
+
+// newDocument returns the document of a schema in a file.
+func newDocument(file string, data []byte, s schema) *document {
+	return &document{begin: s.begin, keys: sync.OnceValues(func() ([]origin.Pair, *origin.Snippet) {
+		text := data[s.begin:s.end]
+		parsed := parse(text)
+		if parsed == nil {
+			return nil, nil
+		}
+		return keysOf(parsed), origin.NewSnippet(file, string(text), bytes.Count(data[:s.begin], []byte("\n")))
+	})}
+}
+
 // place returns where a field of the schema is in its file, or what is nearest to a field that the schema does not
 // have; ok is false if neither is known.
 func (s *left) place(steps []origin.PathStep) (place origin.Place, ok bool) {
-	text := s.data[s.begin:s.end]
-	document := parse(text)
-	if document == nil {
+	keys, snippet := s.document.keys()
+	if s.number >= len(keys) {
 		return place, false
 	}
-	hop := keysOf(document)[s.number]
+	hop := keys[s.number]
 	hops, complete := origin.Descend(hop.Value, steps)
 	if len(hops) > 0 {
 		hop = hops[len(hops)-1]
@@ -97,7 +116,6 @@ func (s *left) place(steps []origin.PathStep) (place origin.Place, ok bool) {
 	if complete {
 		place.Evidence = origin.Marked
 	}
-	snippet := origin.NewSnippet(s.file, string(text), bytes.Count(s.data[:s.begin], []byte("\n")))
 	place.Position, ok = origin.HopPosition(hop, snippet.Placed)
 	return place, ok
 }
