@@ -14,12 +14,13 @@ ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
 
-# Some packages wait, for git, NATS or a clock: one more than there are cores uses these meanwhile. They
-# begin first, and so does the longest, lest the cores have nothing to do at the end.
-PACKAGES := -p $$(($$(nproc) + 1)) ./scanner ./webhooks/... ./...
+# Some packages wait, for git, NATS or a clock. They begin first, and so does the longest, lest the cores
+# have nothing to do at the end.
+PACKAGES := ./scanner ./webhooks/... ./...
 
+# One more than there are cores uses these while some wait.
 test: ## what a change needs, in four minutes
-	$(TEST) -timeout 10m $(PACKAGES)
+	$(TEST) -p $$(($$(nproc) + 1)) -timeout 10m $(PACKAGES)
 
 test-all: test-long test-e2e ## all tests but those of the Action and of the service, which have targets of their own
 
