@@ -14,7 +14,10 @@ import (
 const (
 	// first is the size of the heap, in bytes, at which garbage is collected for the first
 	// time. Small runs end before.
-	first = 48 << 20
+	first = 72 << 20
+	// minimum is the size at which Go collects first with a growth of 100 percent; it is larger in
+	// proportion with others (GOGC in package runtime).
+	minimum = 4 << 20
 	// percent is the growth of the heap between later collections. It is lower than the
 	// default of Go, because memory on a runner is shared.
 	percent = 70
@@ -40,8 +43,7 @@ func init() {
 	if os.Getenv("GOGC") != "" {
 		return // the user decides
 	}
-	live, scanned := sizes()
-	debug.SetGCPercent(int(100 * (first - min(live, first)) / max(scanned, 1)))
+	debug.SetGCPercent(100 * first / minimum)
 	afterCollection(collected, 1)
 }
 

@@ -1,6 +1,19 @@
 package heap
 
-import "testing"
+import (
+	"runtime/metrics"
+	"testing"
+)
+
+// TestFirst asks the runtime when it collects garbage first. Where the kernel leaves no huge pages to
+// programs there was no collection before.
+func TestFirst(t *testing.T) {
+	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+	metrics.Read(goal)
+	if got := goal[0].Value.Uint64(); got < first*9/10 || got > first*11/10 {
+		t.Errorf("garbage is collected first at %d bytes, want %d", got, first)
+	}
+}
 
 func TestGrowth(t *testing.T) {
 	for _, test := range []struct {
