@@ -30,7 +30,7 @@ func (q *Queue) mend() {
 		}
 		full = false
 		q.config.Log.Warn("the embedded server is started again, since it takes no writes but the disk does", "because", sick)
-		if err := q.embedded.Restart(); err != nil {
+		if err := q.embedded.Restart(); err != nil && q.context.Err() == nil {
 			q.config.Failed(err)
 			return
 		}
