@@ -207,20 +207,8 @@ func TestOriginsOfSchemas(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			r := c.source()
-			result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}})
-			if result.Problem != nil {
-				t.Fatal(result.Problem)
-			}
-			got, err := r.Origins(t.Context(), result)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := r.locateInWhole(result, r.walk(".", tree.NewTrace()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, o := range result.Objects {
+			objects, got, want := c.origins(t)
+			for i, o := range objects {
 				for path := range pathsOf(o.Content(), "") {
 					for _, path := range []string{path, origin.AppendKey(path, "missing"), path + "[0]"} {
 						if diff := cmp.Diff(want[i].Place(path, origin.Whole), got[i].Place(path, origin.Whole)); diff != "" {
@@ -273,8 +261,9 @@ func pathsOf(value any, path string) iter.Seq[string] {
 	}
 }
 
-func compareOrigins(t *testing.T, c schemaCase) {
-	c.crd = definition("") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: after\ndata:\n  a: b\n"
+// origins returns the objects of a case, their origins, and those in a build of the whole files.
+func (c schemaCase) origins(t *testing.T) (objects []*render.Object, got, want []*origin.Origin) {
+	t.Helper()
 	r := c.source()
 	result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}})
 	if result.Problem != nil {
@@ -284,13 +273,19 @@ func compareOrigins(t *testing.T, c schemaCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := r.locateInWhole(result, r.walk(".", tree.NewTrace()))
+	want, err = r.locateInWhole(result, r.walk(".", tree.NewTrace()))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return result.Objects, got, want
+}
+
+func compareOrigins(t *testing.T, c schemaCase) {
+	c.crd = definition("") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: after\ndata:\n  a: b\n"
+	objects, got, want := c.origins(t)
 	const inSchema = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[field7].type"
 	found := map[string]int{}
-	for i := range result.Objects {
+	for i := range objects {
 		if got[i].Document() != want[i].Document() {
 			t.Errorf("object %d is at %v, want %v", i, got[i].Document(), want[i].Document())
 		}

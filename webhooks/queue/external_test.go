@@ -37,18 +37,24 @@ func serve(t testing.TB, n int) []*server.Server {
 				o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", port)})
 			}
 		}
-		s, err := server.NewServer(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		if !s.ReadyForConnections(10 * time.Second) {
-			t.Fatal("the server did not start")
-		}
-		servers = append(servers, s)
+		servers = append(servers, run(t, o))
 	}
 	return servers
+}
+
+// run starts a server.
+func run(t testing.TB, o *server.Options) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server did not start")
+	}
+	return s
 }
 
 // freePorts are ports that nobody listened on a moment ago: the servers of a cluster have

@@ -89,15 +89,7 @@ func wipe(t *testing.T, s *server.Server) {
 	port := s.Addr().(*net.TCPAddr).Port
 	s.Shutdown()
 	s.WaitForShutdown()
-	again, err := server.NewServer(&server.Options{
+	run(t, &server.Options{
 		Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.Start()
-	t.Cleanup(func() { again.Shutdown(); again.WaitForShutdown() })
-	if !again.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server did not start")
-	}
 }
