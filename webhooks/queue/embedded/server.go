@@ -144,7 +144,7 @@ func (e *Server) Health() error {
 	return nil
 }
 
-// busyTries is how often a server is asked again that says it has not started: it gives itself a
+// busyTries is how often Health asks a server again that says it has not started: it gives itself a
 // millisecond to see that it has, which a busy machine may spend on others.
 const busyTries = 20
 
