@@ -27,7 +27,7 @@ type Locator struct {
 
 	mu      sync.Mutex
 	sources map[sourceKey]func() ([]*origin.Origin, error)
-	texts   *texts
+	texts   texts
 	// finder finds the fields that decide validations.
 	finder func() (*locate.Finder, error)
 	// changes are those between the trees.
@@ -65,8 +65,8 @@ func (l *Locator) Kept() int {
 func New(ctx context.Context, c *change.Change, work parallel.Workers, answers *origin.Answers) *Locator {
 	return &Locator{
 		ctx: ctx, change: c, work: work, answers: answers, changes: newChanges(c.Base, c.Head),
-		sources: map[sourceKey]func() ([]*origin.Origin, error){}, texts: newTexts(),
-		finder: sync.OnceValues(locate.NewFinder),
+		sources: map[sourceKey]func() ([]*origin.Origin, error){},
+		finder:  sync.OnceValues(locate.NewFinder),
 	}
 }
 

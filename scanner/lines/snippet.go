@@ -13,8 +13,7 @@ import (
 
 // texts keeps the lines of files that snippets are cut from, secrets masked.
 type texts struct {
-	mu    sync.Mutex
-	files map[textKey]*textFile
+	files sync.Map // textKey -> func() *textFile
 }
 
 // textFile is a file.
@@ -31,19 +30,12 @@ type textKey struct {
 	path string
 }
 
-func newTexts() *texts { return &texts{files: map[textKey]*textFile{}} }
-
 func (t *texts) lines(from *change.Side, path string) []string { return t.file(from, path).lines }
 
 // file is a file of a side; one that cannot be read again is empty.
 func (t *texts) file(from *change.Side, path string) *textFile {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	key := textKey{from, path}
-	if t.files[key] == nil {
-		t.files[key] = readText(from.Files, path)
-	}
-	return t.files[key]
+	read, _ := t.files.LoadOrStore(textKey{from, path}, sync.OnceValue(func() *textFile { return readText(from.Files, path) }))
+	return read.(func() *textFile)()
 }
 
 func readText(tree fs.FS, path string) *textFile {
