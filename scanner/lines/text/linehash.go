@@ -23,15 +23,18 @@ const (
 // Behind the last line break there is one more line. Characters are UTF-16 code units.
 func LineHashes(data []byte) []string {
 	units, starts := hashedUnits(data)
+	units = append(units, make([]uint16, hashWindow)...) // characters behind the end are 0
+	hash, first := uint64(units[0]), uint64(1)           // first is the factor of a window's first character
+	for _, unit := range units[1:hashWindow] {
+		hash = hash*hashFactor + uint64(unit)
+		first *= hashFactor
+	}
 	hashes := make([]string, len(starts))
-	seen := map[uint64]int{}
+	seen := make(map[uint64]int, len(starts))
+	begin := 0 // of the window that hash is of
 	for i, start := range starts {
-		hash := uint64(0)
-		for at := start; at < start+hashWindow; at++ {
-			hash *= hashFactor
-			if at < len(units) {
-				hash += uint64(units[at])
-			}
+		for ; begin < start; begin++ {
+			hash = (hash-uint64(units[begin])*first)*hashFactor + uint64(units[begin+hashWindow])
 		}
 		seen[hash]++
 		hashes[i] = strconv.FormatUint(hash, 16) + ":" + strconv.Itoa(seen[hash])
@@ -42,7 +45,7 @@ func LineHashes(data []byte) []string {
 // hashedUnits are the characters that count, the end included, and where among them
 // lines start.
 func hashedUnits(data []byte) (units []uint16, starts []int) {
-	units = make([]uint16, 0, len(data)+1)
+	units = make([]uint16, 0, len(data)+1+hashWindow)
 	lineStart, before := true, rune(0)
 	for _, r := range string(data) {
 		last := before
