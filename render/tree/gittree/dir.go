@@ -1,8 +1,8 @@
 package gittree
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -17,6 +17,10 @@ func Dir(path string) (fs.FS, error) {
 	}
 	return &dirFS{root: root, under: root.FS().(rootFS)}, nil
 }
+
+// mostAhead is the most memory that is taken for a file before it is read, in bytes: what a file is said
+// to have may not be there.
+const mostAhead = 1 << 20
 
 // rootFS is what os.Root.FS returns.
 type rootFS interface {
@@ -52,7 +56,14 @@ func (d *dirFS) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), mostAhead)) + bytes.MinRead)
+	_, err = data.ReadFrom(f)
+	return data.Bytes(), err
 }
 
 // ReadDir implements fs.ReadDirFS.
