@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	celgo "github.com/google/cel-go/cel"
@@ -12,6 +11,7 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
@@ -21,8 +21,8 @@ import (
 // what many would. In any other case it says nothing. Where it is certain that the whole
 // stays far within the limit, its cost is not counted.
 type shortcut struct {
-	uncounted func() *cel.Uncounted // nil when they cannot be joined
-	counted   func() celgo.Program  // nil as well
+	uncounted *parallel.Once[*cel.Uncounted] // nil when they cannot be joined
+	counted   *parallel.Once[celgo.Program]  // nil as well
 	after     int64
 
 	asked, tried, held atomic.Int64
@@ -43,11 +43,11 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 	}
 	s := &shortcut{
 		after:     cmp.Or(c.ShortcutAfter, shortcutAfter),
-		uncounted: sync.OnceValue(func() *cel.Uncounted { u, _ := join(c, spec, (*cel.Compiler).Uncounted); return u }),
-		counted:   func() celgo.Program { return nil }, // one alone is not worth it
+		uncounted: parallel.NewOnce(func() *cel.Uncounted { u, _ := join(c, spec, (*cel.Compiler).Uncounted); return u }),
+		counted:   parallel.NewOnce(func() celgo.Program { return nil }), // one alone is not worth it
 	}
 	if len(spec.Validations) > 1 {
-		s.counted = sync.OnceValue(func() celgo.Program { p, _ := join(c, spec, (*cel.Compiler).Counted); return p })
+		s.counted = parallel.NewOnce(func() celgo.Program { p, _ := join(c, spec, (*cel.Compiler).Counted); return p })
 	}
 	return s
 }
@@ -71,9 +71,9 @@ func join[P any](c *Compiler, spec *v1.ValidatingAdmissionPolicySpec, compile fu
 	return compile(compiler, strings.Join(expressions, " && "), options)
 }
 
-// isWorth reports whether the shortcut is worth taking.
+// isWorth reports whether the shortcut is worth taking, which it is not while another request compiles it.
 func (s *shortcut) isWorth() bool {
-	if s == nil || s.asked.Add(1) <= s.after {
+	if s == nil || s.asked.Add(1) <= s.after || s.uncounted.IsUnderWay() || s.counted.IsUnderWay() {
 		return false
 	}
 	tried := s.tried.Load()
@@ -82,14 +82,14 @@ func (s *shortcut) isWorth() bool {
 
 // evaluate returns whether all validations of a shortcut are true, and the most that this costs.
 func (s *shortcut) evaluate(a *activation, sizes cel.Sizes) (held bool, cost int64) {
-	if u := s.uncounted(); u != nil {
+	if u := s.uncounted.Get(); u != nil {
 		if bound := u.Bound(sizes); bound <= maxUncounted {
 			value, err := u.Eval(a)
 			a.charge(int64(bound)/charged + a.variableCost)
 			return err == nil && value == celtypes.True, int64(bound) + a.variableCost
 		}
 	}
-	program := s.counted()
+	program := s.counted.Get()
 	if program == nil {
 		return false, 0
 	}

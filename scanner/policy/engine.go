@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
@@ -38,7 +39,7 @@ type hook struct {
 	bindings []*Binding
 	rules    *v1.ValidatingAdmissionPolicy
 	// compiled compiles the policy when the first request has it evaluated.
-	compiled func() *compiled
+	compiled *parallel.Once[*compiled]
 	// readsStatus is that of compiled, and key stands for the policy, without compiling it.
 	readsStatus func() bool
 	key         func() (settled.Key, error)
@@ -61,7 +62,7 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 		if bound := bindings[p.Name]; len(bound) > 0 {
 			e.hooks = append(e.hooks, hook{
 				policy: p, bindings: bound, rules: rulesOnly(p.ValidatingAdmissionPolicy),
-				compiled:    sync.OnceValue(func() *compiled { return compiler.compile(p.ValidatingAdmissionPolicy) }),
+				compiled:    parallel.NewOnce(func() *compiled { return compiler.compile(p.ValidatingAdmissionPolicy) }),
 				readsStatus: sync.OnceValue(func() bool { return readsStatus(&p.Spec) }),
 				key:         sync.OnceValues(func() (settled.Key, error) { return keyOfSpec(&p.Spec) }),
 			})
@@ -94,10 +95,12 @@ func (e *Engine) EvaluateBut(ctx context.Context, req *admission.Request, settle
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
 	}
-	for _, h := range e.candidates(req) {
+	candidates := e.candidates(req)
+	for i, h := range candidates {
 		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
 		}
+		d.next = candidates[i+1:]
 		if !settled[h.policy.Name] {
 			d.policy(h)
 		}
@@ -112,6 +115,8 @@ type dispatch struct {
 	request     *admission.Request
 	authorizers authorizers
 	outcome     Outcome
+	// next are the policies that may judge the request after the present one.
+	next []*hook
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
 	// inputs are the keys of what policies see of the request, by the same, and sizes are those of what they read.
@@ -230,7 +235,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 	for _, u := range left {
 		e := &evaluation{
 			dispatch: d, policy: p, binding: b, param: u.param,
-			compiled: h.compiled(),
+			compiled: d.compiled(h),
 			version:  version, resource: m.resource,
 		}
 		if err := e.prepare(); err != nil {
@@ -239,6 +244,20 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		}
 		d.evaluate(u, e, annotations)
 	}
+}
+
+// compiled returns a policy compiled. While another request compiles it, those that come next are: requests
+// that are judged side by side would otherwise wait for each policy.
+func (d *dispatch) compiled(h *hook) *compiled {
+	for _, next := range d.next {
+		if !h.compiled.IsUnderWay() {
+			break
+		}
+		if next.compiled.IsNew() && d.engine.matcher.policy(d.request, next.policy).matches {
+			next.compiled.Get()
+		}
+	}
+	return h.compiled.Get()
 }
 
 // failurePolicy is Fail unless the policy says Ignore.
