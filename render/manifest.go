@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -100,7 +101,7 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 		case doc.Bad != nil && doc.Object:
 			d.diagnose(SeverityError, doc.Bad.Position, "%s", doc.Bad.Message)
 			found = true
-		case len(doc.Objects) > 0:
+		case slices.ContainsFunc(doc.Objects, func(o tree.Item) bool { return !o.IsForeign() }):
 			found = true
 		}
 	}

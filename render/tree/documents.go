@@ -210,6 +210,17 @@ type Item struct {
 	Items []int
 }
 
+// IsForeign reports whether an object is certainly none of an API server, as configurations of Talos are
+// (apiVersion: v1alpha1, kind: KubeAPIServerConfig): without a group there is only v1, and each has metadata.
+func (i *Item) IsForeign() bool {
+	version, ok := bytes.CutPrefix(i.Json, []byte(`{"apiVersion":"`))
+	if version, _, _ = bytes.Cut(version, []byte(`"`)); !ok || string(version) == "v1" || bytes.IndexByte(version, '/') >= 0 {
+		return false
+	}
+	var top map[string]json.RawMessage
+	return json.Unmarshal(i.Json, &top) == nil && top["metadata"] == nil
+}
+
 // item is an object in lists within lists.
 type item struct {
 	content map[string]any

@@ -1,0 +1,17 @@
+package tree
+
+import "testing"
+
+func TestIsForeign(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"apiVersion":"v1alpha1","kind":"KubeAPIServerConfig","image":"x"}`:               true,
+		`{"apiVersion":"v1alpha1","kind":"Pod","metadata":{"name":"a"}}`:                   false, // of a wrong version
+		`{"apiVersion":"v1","kind":"Pod"}`:                                                 false, // which lacks a name
+		`{"apiVersion":"kubeadm.k8s.io/v1beta4","kind":"ClusterConfiguration"}`:            false,
+		`{"apiVersion":"v1alpha1","kind":"KubeAPIServerConfig","metadata":null,"image":1}`: false,
+	} {
+		if got := (&Item{Json: []byte(text)}).IsForeign(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
