@@ -38,6 +38,8 @@ type Tool struct {
 	Kubernetes string `json:"kubernetes"`
 	// FeatureGates are those of the API server that were set, like A=true,B=false.
 	FeatureGates string `json:"featureGates,omitempty"`
+	// RuntimeConfig is that of the API server that was set, like resource.k8s.io/v1beta2=true.
+	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 }
 
 // ChangeInfo names what was compared, for readers.
@@ -273,16 +275,17 @@ type Summary struct {
 	// NoPolicies is set when requests were judged by no policy.
 	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
 	// Kubernetes are the API servers that judged, the oldest first; empty where it is the latest that
-	// is known, with its own feature gates.
+	// is known, with its own feature gates and APIs.
 	Kubernetes []Server  `json:"kubernetes,omitempty"`
 	Durations  Durations `json:"durations"`
 }
 
 // Server is an API server that is imitated, with the targets that it is of.
 type Server struct {
-	Version      string   `json:"version"`
-	FeatureGates string   `json:"featureGates,omitempty"`
-	Targets      []string `json:"targets,omitempty"`
+	Version       string   `json:"version"`
+	FeatureGates  string   `json:"featureGates,omitempty"`
+	RuntimeConfig string   `json:"runtimeConfig,omitempty"`
+	Targets       []string `json:"targets,omitempty"`
 	// Requests is the number of admission requests that it judged.
 	Requests int `json:"requests"`
 }

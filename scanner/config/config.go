@@ -39,6 +39,8 @@ type Config struct {
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 	// FeatureGates are the flag of the API servers, where they differ from its defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+	// RuntimeConfig is the flag --runtime-config of the API servers, where it differs from its defaults.
+	RuntimeConfig map[string]bool `json:"runtimeConfig,omitempty"`
 	// Workloads says whether the objects that controllers create for workloads, such
 	// as Pods, are judged too. Nil means true.
 	Workloads *bool `json:"workloads,omitempty"`
@@ -81,9 +83,10 @@ type Target struct {
 	// Complete are kinds, as KIND or KIND.GROUP, of which the target has no objects but those
 	// of its roots, Policies and Context: what is not there does not exist.
 	Complete []string `json:"complete,omitempty"`
-	// KubernetesVersion and FeatureGates are those of its API server. Empty means those of Config.
+	// KubernetesVersion, FeatureGates and RuntimeConfig are those of its API server. Empty means those of Config.
 	KubernetesVersion string          `json:"kubernetesVersion,omitempty"`
 	FeatureGates      map[string]bool `json:"featureGates,omitempty"`
+	RuntimeConfig     map[string]bool `json:"runtimeConfig,omitempty"`
 }
 
 // What Config.Unclaimed may be.

@@ -78,7 +78,7 @@ func TestParseErrors(t *testing.T) {
 			`1:13: apiVersion: want preadmit.dev/v1alpha1, not "v1"`, `2:7: kind: want ScanConfig, not "ConfigMap"`}},
 		{"unknown key", header + "failon: deny\n", []string{"3:1: failon: unknown key (did you mean failOn?)"}},
 		{"far key", header + "zzzzzzzzzz: 1\n", []string{
-			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, requirePolicies, loadRestrictor, roots, policies, context, user, applier, serviceNodePortRange, kubernetesVersion, featureGates, workloads, entries, self, strictSubstitution, argocd, unclaimed, artifacts, crds, charts, targets"}},
+			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, requirePolicies, loadRestrictor, roots, policies, context, user, applier, serviceNodePortRange, kubernetesVersion, featureGates, runtimeConfig, workloads, entries, self, strictSubstitution, argocd, unclaimed, artifacts, crds, charts, targets"}},
 		{"nested unknown key", header + "targets:\n- nmae: a\n  roots: [a]\n", []string{
 			"4:3: targets[0].nmae: unknown key (did you mean name?)", "4:3: targets[0].name: required: a name for this target"}},
 		{"repeated key", header + "failOn: deny\nfailOn: warn\n", []string{"4:1: failOn: repeated key, first on line 3"}},

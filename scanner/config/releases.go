@@ -18,27 +18,30 @@ func (c *checker) version(key, version string) {
 
 // Release is the release of API servers of which no target says another.
 func (c *Config) Release() (release.Release, error) {
-	return releaseOf(c.KubernetesVersion, c.FeatureGates)
+	return releaseOf(c.KubernetesVersion, c.FeatureGates, c.RuntimeConfig)
 }
 
 // ReleaseOf is the release of the API server of a target.
 func (c *Config) ReleaseOf(t *Target) (release.Release, error) {
-	version, gates := t.KubernetesVersion, t.FeatureGates
+	version, gates, apis := t.KubernetesVersion, t.FeatureGates, t.RuntimeConfig
 	if version == "" {
 		version = c.KubernetesVersion
 	}
 	if gates == nil {
 		gates = c.FeatureGates
 	}
-	r, err := releaseOf(version, gates)
+	if apis == nil {
+		apis = c.RuntimeConfig
+	}
+	r, err := releaseOf(version, gates, apis)
 	if err != nil && t.Name != "" {
 		err = fmt.Errorf("target %s: %w", t.Name, err)
 	}
 	return r, err
 }
 
-func releaseOf(version string, gates map[string]bool) (release.Release, error) {
-	r := release.Release{FeatureGates: release.Gates(gates)}
+func releaseOf(version string, gates, apis map[string]bool) (release.Release, error) {
+	r := release.Release{FeatureGates: release.Settings(gates), RuntimeConfig: release.Settings(apis)}
 	if version == "" {
 		return r.Normal(), nil
 	}

@@ -210,10 +210,13 @@ type acceptance struct {
 // accept has a cluster accept an object by an ask, which has everything but the object.
 func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, o *admission.Object) acceptance {
 	a := acceptance{object: o}
-	served, err := asV1(o)
-	if err != nil {
-		a.err = err
-		return a
+	served := o
+	if _, ok := cluster.Resource(o.GroupVersionKind()); !ok {
+		var err error
+		if served, err = asV1(o); err != nil {
+			a.err = err
+			return a
+		}
 	}
 	ask.Object = served
 	req, _, err := cluster.Prepare(ctx, ask)
@@ -224,7 +227,7 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, 
 		a.err = err
 		return a
 	}
-	version, err := req.Version(req.GetKind())
+	version, err := req.Version(v1.SchemeGroupVersion.WithKind(req.GetKind().Kind))
 	if err == nil && cluster.Knows(o.GroupVersionKind().GroupKind()) && versioned(served) {
 		err = storage.ErrResourceVersionSetOnCreate
 	}

@@ -23,6 +23,8 @@ type Release struct {
 	Version string `json:"version,omitempty"`
 	// FeatureGates are the server's flag, as A=true,B=false, in order; empty for its defaults.
 	FeatureGates string `json:"featureGates,omitempty"`
+	// RuntimeConfig is the server's flag, as apps/v1=true,api/beta=true, in order; empty for its defaults.
+	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 }
 
 // Normal returns the release with its version named.
@@ -36,10 +38,15 @@ func (r Release) Normal() Release {
 // String names the release as reports do.
 func (r Release) String() string {
 	r = r.Normal()
-	if r.FeatureGates == "" {
-		return r.Version
+	if flags := r.Flags(); flags != "" {
+		return r.Version + " with " + flags
 	}
-	return r.Version + " with " + r.FeatureGates
+	return r.Version
+}
+
+// Flags are the feature gates and the runtime config.
+func (r Release) Flags() string {
+	return strings.Join(slices.DeleteFunc([]string{r.FeatureGates, r.RuntimeConfig}, func(s string) bool { return s == "" }), ",")
 }
 
 // Minor is the second number of a version as v1.34.2, 0 for what is no version.
@@ -104,11 +111,38 @@ func ParseFeatureGates(text string) (map[string]bool, error) {
 	return gates, nil
 }
 
-// Gates writes feature gates as Release has them.
-func Gates(gates map[string]bool) string {
+// ParseRuntimeConfig reads the API server's flag --runtime-config, as apps/v1=true,api/beta=true; a name
+// alone is true. Whether a version has the APIs is not known here.
+func ParseRuntimeConfig(text string) (map[string]bool, error) {
+	apis := map[string]bool{}
+	for one := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(strings.TrimSpace(one), "=")
+		if name == "" && !ok {
+			continue
+		}
+		enabled, err := true, error(nil)
+		if ok && value != "" {
+			enabled, err = strconv.ParseBool(strings.TrimSpace(value))
+		}
+		if name = strings.TrimSpace(name); err != nil || !isAPI(name) {
+			return nil, fmt.Errorf("%q is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like", one)
+		}
+		apis[name] = enabled
+	}
+	return apis, nil
+}
+
+// isAPI reports whether a name is one that --runtime-config may have.
+func isAPI(name string) bool {
+	parts := strings.Split(name, "/")
+	return !slices.Contains(parts, "") && (len(parts) == 2 || len(parts) == 3)
+}
+
+// Settings writes feature gates or a runtime config as Release has them.
+func Settings(values map[string]bool) string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		all = append(all, fmt.Sprintf("%s=%v", name, gates[name]))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, fmt.Sprintf("%s=%v", name, values[name]))
 	}
 	return strings.Join(all, ",")
 }

@@ -14,7 +14,7 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-func TestParseFeatureGates(t *testing.T) {
+func TestParseFeatureSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "B=true,A=false": "A=false,B=true", " A = true , kube:B=0": "A=true,B=false", "A=true,A=false": "A=false",
 	} {
@@ -26,6 +26,22 @@ func TestParseFeatureGates(t *testing.T) {
 	for _, text := range []string{"A", "A=", "=true", "A=maybe"} {
 		if gates, err := ParseFeatureGates(text); err == nil {
 			t.Errorf("%q: %v", text, gates)
+		}
+	}
+}
+
+func TestParseRuntimeConfig(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "apps/v1=true, api/beta=false": "api/beta=false,apps/v1=true", "api/alpha": "api/alpha=true", "apps/v1=": "apps/v1=true",
+		"resource.k8s.io/v1beta2/deviceclasses=1,": "resource.k8s.io/v1beta2/deviceclasses=true",
+	} {
+		if apis, err := ParseRuntimeConfig(text); err != nil || Settings(apis) != want {
+			t.Errorf("%q: %v, %v, want %s", text, apis, err, want)
+		}
+	}
+	for _, text := range []string{"v1=true", "=true", "apps/v1=maybe", "apps/=true", "a/b/c/d=true", "HPAScaleToZero=true"} {
+		if apis, err := ParseRuntimeConfig(text); err == nil {
+			t.Errorf("%q: %v, want an error", text, apis)
 		}
 	}
 }

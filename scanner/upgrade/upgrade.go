@@ -38,7 +38,9 @@ func Compare(pairs []Pair) *report.Report {
 	out.Tool.Kubernetes = from.Tool.Kubernetes + ", " + out.Tool.Kubernetes
 	out.Summary.Kubernetes = nil
 	for _, s := range servers { // targets of one version may come from several
-		same := func(o report.Server) bool { return o.Version == s.Version && o.FeatureGates == s.FeatureGates }
+		same := func(o report.Server) bool {
+			return o.Version == s.Version && o.FeatureGates == s.FeatureGates && o.RuntimeConfig == s.RuntimeConfig
+		}
 		if i := slices.IndexFunc(out.Summary.Kubernetes, same); i >= 0 {
 			o := &out.Summary.Kubernetes[i]
 			o.Targets, o.Requests = slices.Concat(o.Targets, s.Targets), o.Requests+s.Requests
@@ -103,7 +105,7 @@ func serversOf(r *report.Report) []report.Server {
 	if len(r.Summary.Kubernetes) > 0 {
 		return r.Summary.Kubernetes
 	}
-	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, Requests: r.Summary.Requests}}
+	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, RuntimeConfig: r.Tool.RuntimeConfig, Requests: r.Summary.Requests}}
 }
 
 // unserved is that a kind is not served, and what to use in its place, which each version says in its own way.

@@ -141,8 +141,8 @@ func Servers(s *report.Summary) string {
 	var names []string
 	for _, k := range s.Kubernetes {
 		name := escape.Text(k.Version)
-		if k.FeatureGates != "" {
-			name += " with " + escape.Text(k.FeatureGates)
+		if flags := strings.Trim(k.FeatureGates+","+k.RuntimeConfig, ","); flags != "" {
+			name += " with " + escape.Text(flags)
 		}
 		names = append(names, name)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
 
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
@@ -17,7 +19,8 @@ import (
 func KubernetesVersion() string { return emulation.Version() }
 
 // discoveryJSON lists the resources that a kube-apiserver of release.Latest
-// serves by default, taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2).
+// can serve, taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2) with
+// --runtime-config=api/all=true and all feature gates that APIs have.
 //
 //go:embed discovery.json
 var discoveryJSON []byte
@@ -45,7 +48,9 @@ type discovered struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
 	Verbs                          []string
-	Subresources                   []struct {
+	// Gate is the feature gate without which the resource is not served; empty for none.
+	Gate         featuregate.Feature
+	Subresources []struct {
 		Name, Group, Version, Kind string
 		Verbs                      []string
 	}
@@ -55,6 +60,14 @@ type discovered struct {
 type builtins struct {
 	byKind      map[schema.GroupVersionKind]Resource
 	equivalents runtime.EquivalentResourceRegistry
+}
+
+// discovery is what discovery.json lists.
+func discovery() (list []discovered) {
+	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
+		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
+	}
+	return list
 }
 
 // served indexes what discovery.json lists, once.
@@ -71,19 +84,34 @@ var served = sync.OnceValue(func() *builtins {
 	return b
 })
 
-// listed is what discovery.json lists and the version that is imitated has.
+// listed is what discovery.json lists and the server that is imitated serves.
 var listed = sync.OnceValue(func() []Resource {
-	var list []discovered
-	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
-		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
-	}
 	var resources []Resource
-	for _, d := range list {
-		if r := d.resource(); hasVersion(r.Kind) {
+	for _, d := range discovery() {
+		if r := d.resource(); hasVersion(r.Kind) && emulation.Serves(r.GroupVersionResource) && d.enabled() {
 			resources = append(resources, r)
 		}
 	}
 	return resources
+})
+
+// optional has for the kinds that discovery.json lists and that are not served the flags that change that.
+var optional = sync.OnceValue(func() map[schema.GroupVersionKind]string {
+	flags := map[schema.GroupVersionKind]string{}
+	for _, d := range discovery() {
+		r := d.resource()
+		var need []string
+		if !emulation.Serves(r.GroupVersionResource) {
+			need = append(need, "--runtime-config")
+		}
+		if !d.enabled() {
+			need = append(need, fmt.Sprintf("--feature-gates=%s=true", d.Gate))
+		}
+		if len(need) > 0 {
+			flags[r.Kind] = strings.Join(need, " and ")
+		}
+	}
+	return flags
 })
 
 // cohabitation names resources that share storage across API groups, which makes
@@ -94,6 +122,11 @@ func cohabitation(gr schema.GroupResource) string {
 		return "/events"
 	}
 	return "/" + gr.String()
+}
+
+// enabled reports whether feature gates let a resource be served.
+func (d discovered) enabled() bool {
+	return d.Gate == "" || utilfeature.DefaultFeatureGate.Enabled(d.Gate)
 }
 
 func (d discovered) resource() Resource {

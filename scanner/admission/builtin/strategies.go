@@ -9,6 +9,7 @@ import (
 	"k8s.io/kube-aggregator/pkg/registry/apiservice"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
+	"k8s.io/kubernetes/pkg/registry/apiserverinternal/storageversion"
 	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
@@ -18,7 +19,10 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
+	"k8s.io/kubernetes/pkg/registry/certificates/clustertrustbundle"
+	"k8s.io/kubernetes/pkg/registry/certificates/podcertificaterequest"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
+	"k8s.io/kubernetes/pkg/registry/coordination/leasecandidate"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
 	"k8s.io/kubernetes/pkg/registry/core/event"
@@ -49,14 +53,19 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/role"
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
+	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
+	"k8s.io/kubernetes/pkg/registry/resource/resourcepoolstatusrequest"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
+	"k8s.io/kubernetes/pkg/registry/scheduling/podgroup"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
+	"k8s.io/kubernetes/pkg/registry/scheduling/workload"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
 	"k8s.io/kubernetes/pkg/registry/storage/csinode"
 	"k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity"
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
+	"k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration"
 
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -98,6 +107,7 @@ var stored = sync.OnceValue(func() map[schema.GroupResource]Strategies {
 	crdScheme := extensions().Scheme
 	crd := customresourcedefinition.NewStrategy(crdScheme)
 	apiScheme := registration().Scheme
+	groups := podgroup.NewStrategy()
 
 	return map[schema.GroupResource]Strategies{
 		GR("", "configmaps"):             Both(configmap.Strategy),
@@ -133,7 +143,10 @@ var stored = sync.OnceValue(func() map[schema.GroupResource]Strategies {
 		GR("batch", "jobs"):                           WithStatus(job.Strategy, job.StatusStrategy),
 
 		GR("certificates.k8s.io", "certificatesigningrequests"): csrs,
+		GR("certificates.k8s.io", "clustertrustbundles"):        Both(clustertrustbundle.Strategy),
+		GR("certificates.k8s.io", "podcertificaterequests"):     Both(podcertificaterequest.NewStrategy()),
 		GR("coordination.k8s.io", "leases"):                     Both(lease.Strategy),
+		GR("coordination.k8s.io", "leasecandidates"):            Both(leasecandidate.Strategy),
 		GR("discovery.k8s.io", "endpointslices"):                Both(endpointslice.Strategy),
 		GR("events.k8s.io", "events"):                           Both(event.Strategy),
 
@@ -153,16 +166,24 @@ var stored = sync.OnceValue(func() map[schema.GroupResource]Strategies {
 		GR(groupRBAC, "roles"):               Both(role.Strategy),
 		GR(groupRBAC, "rolebindings"):        Both(rolebinding.Strategy),
 
-		GR("resource.k8s.io", "deviceclasses"):  Both(deviceclass.Strategy),
-		GR("resource.k8s.io", "resourceslices"): Both(resourceslice.Strategy),
+		GR("internal.apiserver.k8s.io", "storageversions"): WithStatus(storageversion.Strategy, storageversion.StatusStrategy),
 
+		GR("resource.k8s.io", "deviceclasses"):              Both(deviceclass.Strategy),
+		GR("resource.k8s.io", "devicetaintrules"):           WithStatus(devicetaintrule.Strategy, devicetaintrule.StatusStrategy),
+		GR("resource.k8s.io", "resourcepoolstatusrequests"): WithStatus(resourcepoolstatusrequest.Strategy, resourcepoolstatusrequest.StatusStrategy),
+		GR("resource.k8s.io", "resourceslices"):             Both(resourceslice.Strategy),
+
+		GR("scheduling.k8s.io", "podgroups"):        WithStatus(groups, podgroup.NewStatusStrategy(groups)),
 		GR("scheduling.k8s.io", "priorityclasses"):  Both(priorityclass.Strategy),
+		GR("scheduling.k8s.io", "workloads"):        Both(workload.Strategy),
 		GR(groupStorage, "csidrivers"):              Both(csidriver.Strategy),
 		GR(groupStorage, "csinodes"):                Both(csinode.Strategy),
 		GR(groupStorage, "csistoragecapacities"):    Both(csistoragecapacity.Strategy),
 		GR(groupStorage, "storageclasses"):          Both(storageclass.Strategy),
 		GR(groupStorage, "volumeattachments"):       WithStatus(volumeattachment.Strategy, volumeattachment.StatusStrategy),
 		GR(groupStorage, "volumeattributesclasses"): Both(volumeattributesclass.Strategy),
+
+		GR("storagemigration.k8s.io", "storageversionmigrations"): WithStatus(storagemigration.Strategy, storagemigration.StatusStrategy),
 	}
 })
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/version"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	basecompatibility "k8s.io/component-base/compatibility"
@@ -29,6 +30,8 @@ var (
 	mu      sync.Mutex
 	current = release.Release{Version: release.Latest}
 	decided bool
+	// apis are the APIs that are served; nil for those of the server's defaults.
+	apis *serverstorage.ResourceConfig
 )
 
 // Current returns the release that the process imitates, which it is from then on.
@@ -86,28 +89,35 @@ func set(r release.Release) error {
 			return fmt.Errorf("set the emulation version: %w", err)
 		}
 	}
-	if r.FeatureGates == "" {
-		return nil
+	if r.FeatureGates != "" {
+		err := utilfeature.DefaultMutableFeatureGate.Set(r.FeatureGates)
+		if err == nil {
+			err = errors.Join(utilfeature.DefaultMutableFeatureGate.Validate()...)
+		}
+		if err != nil {
+			return &FlagError{Release: r, Flag: "feature-gates", what: "these feature gates", Err: err}
+		}
 	}
-	err := utilfeature.DefaultMutableFeatureGate.Set(r.FeatureGates)
-	if err == nil {
-		err = errors.Join(utilfeature.DefaultMutableFeatureGate.Validate()...)
-	}
+	config, err := resourceConfig(r.RuntimeConfig)
 	if err != nil {
-		return &GateError{Release: r, Err: err}
+		return &FlagError{Release: r, Flag: "runtime-config", what: "this runtime config", Err: err}
 	}
+	apis = config
 	return nil
 }
 
-// GateError is what the API server says of feature gates that it does not start with.
-type GateError struct {
+// FlagError is what the API server says of a flag that it does not start with.
+type FlagError struct {
 	Release release.Release
-	Err     error
+	// Flag is the name of the flag.
+	Flag string
+	what string
+	Err  error
 }
 
 // Unwrap returns the server's error.
-func (e *GateError) Unwrap() error { return e.Err }
+func (e *FlagError) Unwrap() error { return e.Err }
 
-func (e *GateError) Error() string {
-	return fmt.Sprintf("the API server of Kubernetes %s does not start with these feature gates: %s", e.Release.Version, strings.TrimSpace(e.Err.Error()))
+func (e *FlagError) Error() string {
+	return fmt.Sprintf("the API server of Kubernetes %s does not start with %s: %s", e.Release.Version, e.what, strings.TrimSpace(e.Err.Error()))
 }

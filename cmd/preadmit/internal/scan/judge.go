@@ -49,9 +49,9 @@ func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras
 		remarks = append(remarks, report.Diagnostic{
 			Severity: "warning", Message: "the sandbox has an API server of Kubernetes " + release.Latest + ": the versions and feature gates of the configuration do not count",
 		})
-		cfg.KubernetesVersion, cfg.FeatureGates, cfg.Targets = "", nil, slices.Clone(cfg.Targets)
+		cfg.KubernetesVersion, cfg.FeatureGates, cfg.RuntimeConfig, cfg.Targets = "", nil, nil, slices.Clone(cfg.Targets)
 		for i := range cfg.Targets {
-			cfg.Targets[i].KubernetesVersion, cfg.Targets[i].FeatureGates = "", nil
+			cfg.Targets[i].KubernetesVersion, cfg.Targets[i].FeatureGates, cfg.Targets[i].RuntimeConfig = "", nil, nil
 		}
 	}
 	var deployment *scanner.Deployment

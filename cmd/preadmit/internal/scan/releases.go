@@ -23,7 +23,7 @@ import (
 
 // ReleaseFlags say which API server is imitated.
 type ReleaseFlags struct {
-	version, gates string
+	version, gates, apis string
 	// Between is set for a command that compares two: --from and --to take the place of
 	// --kubernetes-version.
 	Between  bool
@@ -36,21 +36,23 @@ func (f *ReleaseFlags) Register(cmd *cobra.Command) {
 	if f.Between {
 		flags.StringVar(&f.to, "to", "", "the `VERSION` of Kubernetes that the cluster is to have: "+strings.Join(release.Minors(), ", "))
 		flags.StringVar(&f.from, "from", "", "the `VERSION` that it has (default that of "+config.FileName+", or the one before --to)")
-		f.registerGates(flags)
+		f.registerSettings(flags)
 		for _, name := range []string{"from", "to"} { // the only error is a flag that does not exist
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
 		}
 		return
 	}
 	flags.StringVar(&f.version, "kubernetes-version", "", "judge as the API server of this `VERSION` does: "+strings.Join(release.Minors(), ", ")+", or a release of these (default "+release.Latest+")")
-	f.registerGates(flags)
+	f.registerSettings(flags)
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("kubernetes-version", cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("feature-gates", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("runtime-config", cobra.NoFileCompletions)
 }
 
-func (f *ReleaseFlags) registerGates(flags *pflag.FlagSet) {
+func (f *ReleaseFlags) registerSettings(flags *pflag.FlagSet) {
 	flags.StringVar(&f.gates, "feature-gates", "", "the API server's flag: `GATES` like HPAScaleToZero=true,ImageVolume=false")
+	flags.StringVar(&f.apis, "runtime-config", "", "the API server's flag: `APIS` like resource.k8s.io/v1beta2=true,api/beta=true")
 }
 
 // Check refuses what is no version or no feature gates.
@@ -74,6 +76,9 @@ func (f *ReleaseFlags) Check() error {
 	if _, err := release.ParseFeatureGates(f.gates); err != nil {
 		return cli.Usagef("--feature-gates: %w", err)
 	}
+	if _, err := release.ParseRuntimeConfig(f.apis); err != nil {
+		return cli.Usagef("--runtime-config: %w", err)
+	}
 	return nil
 }
 
@@ -86,6 +91,12 @@ func (f *ReleaseFlags) apply(c *config.Config) {
 		c.FeatureGates, _ = release.ParseFeatureGates(f.gates)
 		for i := range c.Targets {
 			c.Targets[i].FeatureGates = nil
+		}
+	}
+	if f.apis != "" {
+		c.RuntimeConfig, _ = release.ParseRuntimeConfig(f.apis)
+		for i := range c.Targets {
+			c.Targets[i].RuntimeConfig = nil
 		}
 	}
 }
@@ -101,8 +112,8 @@ func forAll(c *config.Config, version string) {
 // Imitate makes the process imitate a release.
 func Imitate(r release.Release) error {
 	err := emulation.Set(r)
-	if gate := new(emulation.GateError); errors.As(err, &gate) {
-		return cli.Usagef("--feature-gates: %w", err)
+	if flag := new(emulation.FlagError); errors.As(err, &flag) {
+		return cli.Usagef("--%s: %w", flag.Flag, err)
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	var pairs []upgrade.Pair
 	for _, part := range from {
 		r := part.Release
-		next := release.Release{Version: to.Version, FeatureGates: r.FeatureGates}.Normal()
+		next := release.Release{Version: to.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig}.Normal()
 		if r == next {
 			remarks = append(remarks, report.Diagnostic{Severity: "note", Message: fmt.Sprintf("targets that have Kubernetes %s already are not compared: %s", r, strings.Join(part.Targets, ", "))})
 			continue
