@@ -33,7 +33,7 @@ var layers = []string{
 	"scanner/server", "scanner/mutation", "scanner/locate",
 	"scanner/policy", "scanner/policy/cel", "scanner/policy/expressions", "scanner/policy/secrets", "scanner/controllers", "scanner/change",
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/etcd", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal", "scanner/admission/size",
-	"scanner/parallel", "scanner/impersonate", "scanner/kinds", "scanner/admission/emulation", "scanner/release",
+	"scanner/parallel", "scanner/impersonate", "scanner/kinds", "scanner/clusterconfig", "scanner/admission/emulation", "scanner/release",
 	"internal/deploytest",
 	"render/sources", "render/deploy", "render/argocd/appset", "render/argocd", "render/resourceset", "render/helm", "render/flux",
 	"render/proof", "render/plain",

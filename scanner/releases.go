@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/clusterconfig"
 	"github.com/preadmit/preadmit/scanner/release"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -18,7 +22,7 @@ import (
 // Tool is what reports say of the program with a version, in a process that imitates an API server.
 func Tool(version string) report.Tool {
 	r := emulation.Current()
-	return report.Tool{Name: "preadmit", Version: version, Kubernetes: r.Version, FeatureGates: r.FeatureGates}
+	return report.Tool{Name: "preadmit", Version: version, Kubernetes: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig}
 }
 
 // checkReleases refuses targets that this process cannot judge.
@@ -58,7 +62,28 @@ func (s *scan) servers(requests int) []report.Server {
 	if r == (release.Release{}).Normal() {
 		return nil
 	}
-	return []report.Server{{Version: r.Version, FeatureGates: r.FeatureGates, Targets: s.targetNames(), Requests: requests}}
+	return []report.Server{{Version: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig, Targets: s.targetNames(), Requests: requests}}
+}
+
+// noteServers says where files of the head have another API server than the one that judges. In a change
+// that nothing was found in, that is no news.
+func (s *scan) noteServers(ctx context.Context, found bool) error {
+	settings, err := clusterconfig.Find(ctx, s.Head.Files, func(dir string) bool { return path.Base(dir) == render.TestData })
+	if err != nil {
+		return err
+	}
+	for _, d := range target.OtherServers(settings, &s.in.Config) {
+		also := ""
+		if d.Others > 0 {
+			also = fmt.Sprintf(" (and %d more)", d.Others)
+		}
+		s.ledger.Note(report.Diagnostic{
+			Severity: "note", Untouched: s.Base != nil && !found,
+			Location: new(change.LocationOf(render.Position{Path: d.Path, Line: d.Line}, change.Head)),
+			Message:  fmt.Sprintf("the API server of this cluster%s has %s, verdicts are those of %s: %s", also, d.Has, emulation.Current(), d.Instead),
+		})
+	}
+	return nil
 }
 
 // Part is what a process says of the targets of one release of Kubernetes.
@@ -122,7 +147,8 @@ func Join(parts []*Part) *report.Report {
 		joined.Requests = append(joined.Requests, r.Requests...)
 		versions = append(versions, p.Release.Version)
 		sum.Kubernetes = append(sum.Kubernetes, report.Server{
-			Version: p.Release.Version, FeatureGates: p.Release.FeatureGates, Targets: p.Targets, Requests: r.Summary.Requests,
+			Version: p.Release.Version, FeatureGates: p.Release.FeatureGates, RuntimeConfig: p.Release.RuntimeConfig,
+			Targets: p.Targets, Requests: r.Summary.Requests,
 		})
 		addSummary(&sum, &r.Summary)
 		for _, name := range p.Policies {
@@ -135,7 +161,7 @@ func Join(parts []*Part) *report.Report {
 			objects[idOf(o.Root, &o.Object)] = true
 		}
 	}
-	joined.Tool.Kubernetes, joined.Tool.FeatureGates = strings.Join(slices.Compact(versions), ", "), ""
+	joined.Tool.Kubernetes, joined.Tool.FeatureGates, joined.Tool.RuntimeConfig = strings.Join(slices.Compact(versions), ", "), "", ""
 	joined.Sort()
 	joined.Findings = joinFindings(joined.Findings)
 	joined.Indeterminate = compactEqual(joined.Indeterminate)

@@ -1,0 +1,100 @@
+package clusterconfig
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is the size of the largest file that is read, in bytes. A machine configuration has some 20 KiB.
+const maxFile = 256 << 10
+
+// Find returns what the files of a tree say, in the order of paths and lines. Those in a directory that skip
+// names are left out.
+func Find(ctx context.Context, tree fs.FS, skip func(dir string) bool) ([]Setting, error) {
+	var all []Setting
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // what cannot be read is said elsewhere
+			return nil
+		case entry.IsDir():
+			if name != "." && (entry.Name() == ".git" || skip(name)) {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || !isYAML(name):
+			return nil
+		}
+		if info, err := entry.Info(); err != nil || info.Size() > maxFile {
+			return nil
+		}
+		if data, err := fs.ReadFile(tree, name); err == nil {
+			all = append(all, Read(name, data)...)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// templates are the extensions of templates.
+var templates = []string{".j2", ".tmpl", ".tpl", ".gotmpl"}
+
+// isYAML reports whether a file is YAML by its name, or a template of YAML.
+func isYAML(name string) bool {
+	for _, ext := range templates {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+}
+
+// words are those one of which a file has that says something.
+var words = [][]byte{[]byte("apiServer"), []byte("APIServer"), []byte("ubelet"), []byte("kubernetesVersion"), []byte("kube_version")}
+
+// groups are parts of the apiVersion of objects that say something.
+var groups = [][]byte{
+	[]byte("cluster.x-k8s.io/"), []byte("kops.k8s.io/"), []byte("eksctl.io/"), []byte("k0sctl.k0sproject.io/"), []byte("core.gardener.cloud/"),
+	[]byte("upgrade.cattle.io/"), []byte("tuppr.home-operations.com/"), []byte("kubeadm.k8s.io/"),
+}
+
+// mayMatter reports whether a file may say something.
+func mayMatter(data []byte) bool {
+	has := func(word []byte) bool { return bytes.Contains(data, word) }
+	return slices.ContainsFunc(words, has) || slices.ContainsFunc(groups, has)
+}
+
+// statement and filled are what a template does and what it fills in.
+var (
+	statement = regexp.MustCompile(`(?m)^[ \t]*\{[%#].*[%#]\}[ \t]*$`)
+	filled    = regexp.MustCompile(`\{\{[^}\n]*\}\}`)
+)
+
+// Read returns what a file says.
+func Read(name string, data []byte) []Setting {
+	if !mayMatter(data) {
+		return nil
+	}
+	text := statement.ReplaceAll(data, nil)
+	text = filled.ReplaceAll(text, []byte("unknown"))
+	var all []Setting
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var document yaml.Node
+		if decoder.Decode(&document) != nil { // the end, or what is said elsewhere
+			slices.SortStableFunc(all, func(a, b Setting) int { return a.Line - b.Line })
+			return all
+		}
+		for _, f := range files {
+			if len(document.Content) == 1 && f.matches(document.Content[0]) {
+				all = append(all, f.read(name, document.Content[0])...)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package target
+
+import (
+	"fmt"
+
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
+	"github.com/preadmit/preadmit/scanner/clusterconfig"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/release"
+)
+
+// OtherServer is something that files say of an API server and that is not so of the one that is imitated.
+type OtherServer struct {
+	// Setting is the first that says so, and Others is how many more do.
+	clusterconfig.Setting
+	Others int
+	// Has is what the API server has, like "Kubernetes v1.34.2", and Instead what has it imitated.
+	Has, Instead string
+}
+
+// OtherServers compares what files say of API servers with the one that the process imitates. Who has configured
+// a version, feature gates or a runtime config knows of it, and needs no word.
+func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherServer {
+	known := config.Target{KubernetesVersion: c.KubernetesVersion, FeatureGates: c.FeatureGates, RuntimeConfig: c.RuntimeConfig}
+	for _, t := range c.Targets {
+		known.KubernetesVersion += t.KubernetesVersion
+		if t.FeatureGates != nil {
+			known.FeatureGates = t.FeatureGates
+		}
+		if t.RuntimeConfig != nil {
+			known.RuntimeConfig = t.RuntimeConfig
+		}
+	}
+	var all []OtherServer
+	places := map[string]int{}
+	for _, s := range settings {
+		has, instead := differs(&s, &known)
+		if has == "" {
+			continue
+		}
+		if i, ok := places[has]; ok {
+			all[i].Others++
+			continue
+		}
+		places[has] = len(all)
+		all = append(all, OtherServer{Setting: s, Has: has, Instead: instead})
+	}
+	return all
+}
+
+// differs returns what an API server has that the one that is imitated has not; has is empty for nothing.
+func differs(s *clusterconfig.Setting, known *config.Target) (has, instead string) {
+	switch {
+	case s.Version != "" && known.KubernetesVersion == "" && release.Minor(s.Version) != release.Minor(emulation.Version()):
+		if _, err := release.ParseVersion(s.Version); err != nil {
+			return "Kubernetes " + s.Version, "an API server of that version cannot be imitated"
+		}
+		return "Kubernetes " + s.Version, settable("kubernetesVersion", "kubernetes-version")
+	case len(s.FeatureGates) > 0 && known.FeatureGates == nil:
+		if gates := emulation.OtherGates(s.FeatureGates); len(gates) > 0 {
+			return "--feature-gates=" + release.Settings(gates), settable("featureGates", "feature-gates")
+		}
+	case len(s.RuntimeConfig) > 0 && known.RuntimeConfig == nil:
+		if apis := emulation.OtherAPIs(s.RuntimeConfig); len(apis) > 0 {
+			return "--runtime-config=" + release.Settings(apis), settable("runtimeConfig", "runtime-config")
+		}
+	}
+	return "", ""
+}
+
+func settable(key, flag string) string {
+	return fmt.Sprintf("%s in %s, or --%s, sets it", key, config.FileName, flag)
+}
