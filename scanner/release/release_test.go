@@ -14,12 +14,12 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-func TestParseFeatureSettings(t *testing.T) {
+func TestParseFeatureGates(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "B=true,A=false": "A=false,B=true", " A = true , kube:B=0": "A=true,B=false", "A=true,A=false": "A=false",
 	} {
 		gates, err := ParseFeatureGates(text)
-		if got := Gates(gates); err != nil || got != want {
+		if got := Settings(gates); err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}
 	}
