@@ -56,10 +56,18 @@ func (e *expander) claim(n *node) {
 	}
 	failed, isFlux := needs.Problem != nil, n.object != nil
 	for _, root := range e.found {
+		if !mayHave(n.root.Unit.Checkout, root.Dir) {
+			continue
+		}
 		if root.Dir == n.root.Dir && (isFlux || failed) || isFlux && failed && within(n.root.Dir, root.Dir) {
 			e.addClaim(root.RootID, n)
 		}
 	}
+}
+
+// mayHave reports whether a directory is in what a checkout is limited to.
+func mayHave(c render.Checkout, dir string) bool {
+	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(only string) bool { return within(only, dir) })
 }
 
 func (e *expander) addClaim(id render.RootID, n *node) {
