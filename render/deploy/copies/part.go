@@ -1,0 +1,130 @@
+package copies
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Part is a part of a source that an artifact has in a place of its own.
+type Part struct {
+	// Top is a directory of the source, and At where it is in the artifact.
+	Top, At string
+	// Only are the directories and files below Top, or Top itself, that the artifact has; it has
+	// nothing else.
+	Only []string
+}
+
+// place is what is copied: a directory or a file of the source, and what it is in the artifact.
+type place struct {
+	from, to string
+	isDir    bool
+}
+
+// PartOf returns the part of a source that copies make an artifact of, if everything has the
+// same place below one directory as it has in the source; why says what is not understood, or
+// what the controller fails of.
+func PartOf(source *tree.Tree, all []Copy) (out Part, why string) {
+	var places []place
+	for _, c := range all {
+		p, why := c.place(source, places)
+		if why != "" {
+			return out, fmt.Sprintf("%s, %s", c, why)
+		}
+		top, at := above(p.from, p.to)
+		switch {
+		case !p.isDir && top == p.from:
+			return out, fmt.Sprintf("%s, which gives a file another name: that is not supported", c)
+		case len(places) > 0 && (top != out.Top || at != out.At):
+			return out, fmt.Sprintf("%s, another place than the other files have: that is not supported", c)
+		}
+		out.Top, out.At = top, at
+		out.Only = append(out.Only, p.from)
+		places = append(places, p)
+	}
+	return out, ""
+}
+
+// Dir is where a directory of the artifact is in the source; why says why it is nowhere.
+func (p Part) Dir(name string) (dir, why string) {
+	rest, ok := below(p.At, name)
+	switch _, isAbove := below(name, p.At); {
+	case ok:
+		return path.Join(p.Top, rest), ""
+	case isAbove:
+		return "", fmt.Sprintf("which has all its files in %s: that its path %s is above is not supported", p.At, name)
+	}
+	return "", fmt.Sprintf("which has all its files in %s, and nothing at its path %s", p.At, name)
+}
+
+// place finds what is copied where, after others.
+func (c Copy) place(source *tree.Tree, others []place) (p place, why string) {
+	if slices.Contains(strings.Split(c.to, "/"), "..") || path.IsAbs(c.to) || path.IsAbs(c.from) {
+		return p, "a path that is not supported"
+	}
+	if dir, ok := allIn(c.from); ok {
+		if entries, err := fs.ReadDir(source.Fsys, dir); err != nil || len(entries) == 0 {
+			return p, "of which its source has nothing"
+		}
+		return place{dir, path.Clean(c.to), true}, ""
+	}
+	if strings.ContainsAny(c.from, "*?[]") {
+		return p, "a pattern that is not supported: only DIRECTORY/** is, and directories and files"
+	}
+	from := path.Clean(c.from)
+	to := source.Resolve(from)
+	if to.Err != nil {
+		return p, "which its source does not have"
+	}
+	name := path.Base(from)
+	if to.IsDir || c.to == "" || strings.HasSuffix(c.to, "/") || isDirectory(source, path.Clean(c.to), others) {
+		return place{from, path.Join(c.to, name), to.IsDir}, ""
+	}
+	if path.Clean(c.to) != c.to {
+		return p, "a path that is not supported"
+	}
+	return place{from, c.to, false}, ""
+}
+
+// allIn is the directory all that is in which a pattern matches.
+func allIn(pattern string) (dir string, ok bool) {
+	if pattern == "**" {
+		return ".", true
+	}
+	dir, ok = strings.CutSuffix(pattern, "/**")
+	return dir, ok && fs.ValidPath(dir) && !strings.ContainsAny(dir, `*?[]\`)
+}
+
+// isDirectory reports whether copies have made a directory of the artifact.
+func isDirectory(source *tree.Tree, dir string, places []place) bool {
+	return dir == "." || slices.ContainsFunc(places, func(p place) bool {
+		if rest, ok := below(dir, p.to); ok && rest != "." {
+			return true
+		}
+		rest, ok := below(p.to, dir)
+		return ok && source.Resolve(path.Join(p.from, rest)).IsDir
+	})
+}
+
+// above cuts off the names at the end that two paths share.
+func above(one, other string) (string, string) {
+	for one != "." && other != "." && path.Base(one) == path.Base(other) {
+		one, other = path.Dir(one), path.Dir(other)
+	}
+	return one, other
+}
+
+// below is a path relative to a directory that it is at or below.
+func below(dir, name string) (rest string, ok bool) {
+	switch {
+	case dir == ".":
+		return name, true
+	case dir == name:
+		return ".", true
+	}
+	return strings.CutPrefix(name, dir+"/")
+}
