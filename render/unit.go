@@ -220,7 +220,8 @@ func (i *Ignored) Matches(group, kind, namespace, name string) bool {
 type Checkout struct {
 	// Top is the directory that is the top of what it sees; "." for all of the tree.
 	Top string
-	// Only are directories, everything outside of which is left out; none for all below Top.
+	// Only are directories and files, everything outside of which is left out; none for all below
+	// Top.
 	Only []string
 	// Ignore are patterns of a source's spec.ignore, in the format of gitignore, with which
 	// files are left out beside those that .sourceignore files name. HasIgnore is set when

@@ -62,7 +62,9 @@ type expander struct {
 	sets []unitKey
 	// searched are units in which an object was looked for.
 	searched map[search]map[*node]bool
-	graph    *Graph
+	// views are what sources have of the tree; nil until they are asked for.
+	views *flux.Views
+	graph *Graph
 }
 
 // unitKey is the name of a unit's object in its cluster.

@@ -258,17 +258,6 @@ Kustomization/flux-system/flux-system (c) c entry`,
 		want: `Kustomization/flux-system/apps (c) apps =Secret/flux-system/missing, from which variables are substituted, is not in the repository A=own B=secret C=C of Secret/flux-system/secret is not base64 D=text
 Kustomization/flux-system/flux-system (c) c entry A=a B=bb`,
 	}, {
-		name: "an ArtifactGenerator",
-		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
-			"-- c/g.yaml --\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: g, namespace: flux-system}\nspec:\n  sources: [{alias: repo, kind: GitRepository, name: flux-system}]\n  artifacts:\n  - {name: apps, copy: [{from: '@repo/apps/base/**', to: '@artifact/base/'}, {from: '@repo/apps/prod/**', to: '@artifact/prod/'}]}\n  - {name: moved, copy: [{from: '@repo/apps/base/**', to: '@artifact/other/'}]}\n" +
-			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./prod", ""), "kind: GitRepository, name: flux-system}", "kind: ExternalArtifact, name: apps}", 1) +
-			"-- c/b.yaml --\n" + strings.Replace(kustomization("b", "./prod", ""), "kind: GitRepository, name: flux-system}", "kind: ExternalArtifact, name: moved}", 1) +
-			"-- apps/prod/kustomization.yaml --\nresources: [../base]\n-- apps/base/a.yaml --\n" + aConfigMap + "-- apps/base/kustomization.yaml --\nresources: [a.yaml]\n-- apps/staging/a.yaml --\n" + aConfigMap,
-		want: `Kustomization/flux-system/a (c) apps/prod
-Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source ExternalArtifact/flux-system/moved is made by ArtifactGenerator/flux-system/g from "@repo/apps/base/**" to "@artifact/other/", another place than the other files have: that is not supported
-Kustomization/flux-system/flux-system (c) c entry
-apps/staging unclaimed`,
-	}, {
 		name: "Kustomizations that are not valid, or applied twice",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
 			"-- c/a.yaml --\n" + kustomization("a", "[1]", "") + "-- c/b.yaml --\n" + kustomization("b", "./b", "") + "-- c/d.yaml --\n" + kustomization("d", "./d", "") +

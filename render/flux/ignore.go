@@ -14,6 +14,10 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
+// DefaultIgnore are the patterns of the defaults, in the format of a source's spec.ignore. They
+// count in an ExternalArtifact whatever else does.
+var DefaultIgnore = strings.ReplaceAll(strings.Join([]string{sourceignore.ExcludeExt, sourceignore.ExcludeCI, sourceignore.ExcludeExtra}, "\n"), ",", "\n")
+
 // pattern is one of a .sourceignore file, and the names that it puts together to paths.
 type pattern struct {
 	gitignore.Pattern
