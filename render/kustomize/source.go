@@ -219,6 +219,7 @@ func (r *Source) runOnce(fsys *build.FileSystem, dir string) (resources resmap.R
 			resources, err = nil, fmt.Errorf("kustomize crashed: %v", p)
 		}
 	}()
+	defer note(fsys.Closure)()
 	restrictions := types.LoadRestrictionsNone
 	if r.opts.LoadRestrictor == render.LoadRestrictionsRootOnly {
 		restrictions = types.LoadRestrictionsRootOnly

@@ -1,0 +1,108 @@
+package kustomize
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// patched are the files of a kustomization with patches, and more lines in it.
+func patched(lines string) fstest.MapFS {
+	patches := "patches:\n"
+	for i := range 5 {
+		patches += fmt.Sprintf("- patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {k%d: v}}'\n", i)
+	}
+	return fstest.MapFS{
+		"app/kustomization.yaml":  {Data: []byte("resources: [../base]\n" + patches + lines)},
+		"base/kustomization.yaml": {Data: []byte("resources: [c.yaml]\n" + patches)},
+		"base/c.yaml":             {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n")},
+	}
+}
+
+func sourceOf(files fstest.MapFS) (*Source, render.Root) {
+	root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
+	return New(tree.New(files, tree.Limits{}), render.Options{}).(*Source), root
+}
+
+// TestTransformationsAreNotNoted holds that finding lines does not have kustomize write, for each patch, the list
+// of all patches before.
+func TestTransformationsAreNotNoted(t *testing.T) {
+	r, root := sourceOf(patched(""))
+	result := r.Render(t.Context(), root)
+	if result.Problem != nil {
+		t.Fatal(result.Problem)
+	}
+	marshal, count, longest := kyaml.Marshal, 0, 0
+	defer func() { kyaml.Marshal = marshal }()
+	kyaml.Marshal = func(in any) ([]byte, error) {
+		out, err := marshal(in)
+		if _, ok := in.(*resource.Transformations); ok {
+			count, longest = count+1, max(longest, len(out))
+		}
+		return out, err
+	}
+	origins, err := r.Origins(t.Context(), result)
+	if err != nil || len(origins) != 1 {
+		t.Fatalf("%d origins, %v", len(origins), err)
+	}
+	if count < 10 || longest > len("[]\n") {
+		t.Errorf("kustomize notes %d times what transformed a resource, in up to %d bytes", count, longest)
+	}
+}
+
+// TestTransformationsAreNoted holds that a kustomization that asks for them has them, whatever else is built
+// meanwhile.
+func TestTransformationsAreNoted(t *testing.T) {
+	files := patched("buildMetadata: [transformerAnnotations]\n")
+	fsys := filesys.MakeFsInMemory()
+	for name, f := range files {
+		if err := fsys.WriteFile("/"+name, f.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, root := sourceOf(files)
+	done := note(r.walk(root.Dir, tree.NewTrace()))
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, "/app")
+	done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := built.Resources()[0].GetAnnotations()["alpha.config.kubernetes.io/transformations"]
+	if n := strings.Count(want, "PatchTransformer"); n != 10 {
+		t.Fatalf("kustomize notes %d patches:\n%s", n, want)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			r, root := sourceOf(patched(""))
+			for range 5 {
+				if _, err := r.Origins(t.Context(), r.Render(t.Context(), root)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		r, _ = sourceOf(files) // what one has built it keeps
+		result := r.Render(t.Context(), root)
+		if result.Problem != nil {
+			t.Fatal(result.Problem)
+		}
+		metadata, _ := result.Objects[0].Content()["metadata"].(map[string]any)
+		annotations, _ := metadata["annotations"].(map[string]any)
+		if got := annotations["alpha.config.kubernetes.io/transformations"]; got != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+	wait.Wait()
+}
