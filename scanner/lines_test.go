@@ -108,3 +108,30 @@ func TestOriginsAreGivenUp(t *testing.T) {
 		t.Errorf("of %d roots with findings and one of policies, the origins of %d are kept", len(findings), kept)
 	}
 }
+
+// TestDocumentsAreGivenUp holds the same of roots with objects that are not judged.
+func TestDocumentsAreGivenUp(t *testing.T) {
+	head := strings.NewReplacer(
+		"  paramKind: {apiVersion: v1, kind: ConfigMap}\n", "", "  paramRef: {selector: {}, namespace: limits, parameterNotFoundAction: Deny}\n", "",
+		"params == null || object.spec.replicas <= int(params.data.max)", "object.spec.replicas < 5",
+		"resourceRules:", "namespaceSelector: {matchLabels: {judged: \"true\"}}\n    resourceRules:",
+	).Replace(policyAndObject) + "-- app/kustomization.yaml --\nresources: [web.yaml]\n" +
+		"-- namespace/n.yaml --\n{apiVersion: v1, kind: Namespace, metadata: {name: app0, labels: {judged: \"true\"}}}\n"
+	for i := range 4 {
+		head += fmt.Sprintf("-- app%d/kustomization.yaml --\nresources: [../app]\nnamespace: app%[1]d\n", i)
+	}
+	in := input("", head)
+	report := mustScan(t, in)
+	kept, err := scanner.KeptOrigins(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Findings) != 1 || len(report.Indeterminate) != 3 || kept != 1 {
+		t.Errorf("of %d roots with findings, %d that are not judged and one of policies, the origins of %d are kept", len(report.Findings), len(report.Indeterminate), kept)
+	}
+	for _, i := range report.Indeterminate {
+		if i.Location == nil || i.Location.Path != "app/web.yaml" || i.Location.StartLine != 1 {
+			t.Errorf("%s is at %+v", i.Root, i.Location)
+		}
+	}
+}

@@ -229,10 +229,7 @@ func (s *scan) locate(ctx context.Context, out *outcome) error {
 	for _, g := range out.gaps {
 		s.ledger.Add(g)
 	}
-	if err := s.ledger.Locate(ctx, s.locator, s.work); err != nil {
-		return fmt.Errorf("locate: %w", err)
-	}
-	if err := s.locator.Locate(ctx, out.findings, out.remarks); err != nil {
+	if err := s.ledger.Locate(ctx, s.locator, out.findings, out.remarks); err != nil {
 		return fmt.Errorf("locate: %w", err)
 	}
 	if err := s.locator.Prove(ctx, out.findings); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/lines"
-	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
 // Ledger collects what was not judged.
@@ -64,17 +63,20 @@ func (l *Ledger) Unlocated(root string, err error) {
 	}
 }
 
-// Locate finds the lines of objects that were not judged.
-func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, work parallel.Workers) error {
-	errs := make([]error, len(l.gaps))
-	err := work.Each(ctx, "locate", len(l.gaps), func(ctx context.Context, i int) error {
+// Locate finds the lines of objects that were not judged, and of findings and remarks with them: what it takes to find
+// those of a root takes much memory, and is there for one root at a time.
+func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, findings, remarks []lines.Finding) error {
+	var objects []*admission.Object
+	var of []*Gap
+	for i := range l.gaps {
 		if g := &l.gaps[i]; g.Object != nil {
-			g.location, errs[i] = locator.Place(ctx, g.Object, nil)
+			objects, of = append(objects, g.Object), append(of, g)
 		}
-		return nil
-	})
-	for i, err := range errs {
-		l.Unlocated(l.gaps[i].Root.String(), err)
+	}
+	documents, err := locator.Locate(ctx, findings, remarks, objects)
+	for i, d := range documents {
+		of[i].location = d.Location
+		l.Unlocated(of[i].Root.String(), d.Unlocated)
 	}
 	return err
 }

@@ -13,13 +13,23 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
+// Document is where an object is written, or why that is not known.
+type Document struct {
+	Location  report.Location
+	Unlocated error
+}
+
 // Locate finds the lines of findings and of remarks, and says of findings what led to the values there. Those of one
 // root are located in their order: how much is tried for all fields of a chart is bounded, and must not depend on which
-// finding comes first.
-func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding) error {
-	roots := rootsOf(findings, remarks)
-	return l.work.Each(ctx, "locate", len(roots), func(ctx context.Context, i int) error {
+// finding comes first. It returns where other objects are written, in their order.
+func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding, objects []*admission.Object) ([]Document, error) {
+	documents := make([]Document, len(objects))
+	roots := rootsOf(findings, remarks, objects)
+	err := l.work.Each(ctx, "locate", len(roots), func(ctx context.Context, i int) error {
 		of := roots[i]
+		for _, n := range of.objects {
+			documents[n].Location, documents[n].Unlocated = l.Place(ctx, objects[n], nil)
+		}
 		for _, f := range slices.Concat(of.findings, of.remarks) {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -34,43 +44,44 @@ func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding) error
 		}
 		return nil
 	})
+	return documents, err
 }
 
-// locatedRoot are the findings and remarks about the objects of a root.
+// locatedRoot are the findings and remarks about the objects of a root, and others of its objects.
 type locatedRoot struct {
 	// subject is one of the objects; nil for what is beside the roots.
 	subject           *admission.Object
 	findings, remarks []*Finding
+	objects           []int
 }
 
-// rootsOf returns the roots of findings and remarks.
-func rootsOf(findings, remarks []Finding) (roots []*locatedRoot) {
+// rootsOf returns the roots of findings, remarks and objects.
+func rootsOf(findings, remarks []Finding, objects []*admission.Object) (roots []*locatedRoot) {
 	known := map[*render.Result]*locatedRoot{}
-	of := func(f *Finding) *locatedRoot {
-		result := f.rendered()
+	of := func(o *admission.Object) *locatedRoot {
+		var result *render.Result
+		if o != nil {
+			result = change.OriginOf(o).Result
+		}
 		if known[result] == nil {
-			known[result] = &locatedRoot{subject: f.Subject}
+			known[result] = &locatedRoot{subject: o}
 			roots = append(roots, known[result])
 		}
 		return known[result]
 	}
 	for i := range findings {
-		root := of(&findings[i])
+		root := of(findings[i].Subject)
 		root.findings = append(root.findings, &findings[i])
 	}
 	for i := range remarks {
-		root := of(&remarks[i])
+		root := of(remarks[i].Subject)
 		root.remarks = append(root.remarks, &remarks[i])
 	}
-	return roots
-}
-
-// rendered is what the root of a finding's subject renders to; nil for what is beside the roots.
-func (f *Finding) rendered() *render.Result {
-	if f.Subject == nil {
-		return nil
+	for i, o := range objects {
+		root := of(o)
+		root.objects = append(root.objects, i)
 	}
-	return change.OriginOf(f.Subject).Result
+	return roots
 }
 
 // locateFinding locates a finding about an object and adds the lines around it.
