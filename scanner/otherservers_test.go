@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,5 +41,39 @@ func TestOtherServers(t *testing.T) {
 	configured := &config.Config{KubernetesVersion: "1.35", Targets: []config.Target{{FeatureGates: map[string]bool{}}, {RuntimeConfig: map[string]bool{}}}}
 	if got := differences(configured); got != nil {
 		t.Errorf("of what is configured: %q", got)
+	}
+}
+
+// TestOtherServersOfAChange looks for them where the API server itself says something, and nowhere else: a warm
+// scan reads what changed.
+func TestOtherServersOfAChange(t *testing.T) {
+	const talos = "-- talos.yaml --\ncluster: {apiServer: {extraArgs: {feature-gates: HPAScaleToZero=true}}}\n"
+	const zero = "-- hpa.yaml --\n{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, maxReplicas: 2, scaleTargetRef: {kind: Deployment, name: a, apiVersion: apps/v1}, " +
+		"metrics: [{type: External, external: {metric: {name: m}, target: {type: Value, value: 1}}}]}}\n"
+	const one = "-- hpa.yaml --\n{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 1, maxReplicas: 2, scaleTargetRef: {kind: Deployment, name: a, apiVersion: apps/v1}}}\n"
+	for _, test := range []struct {
+		name, base, head string
+		want             int
+	}{
+		{"whole, nothing found", "", talos + one, 1},
+		{"whole, denied", "", talos + zero, 1},
+		{"a change, nothing found", talos + "-- other.yaml --\na: b\n", talos + one, 0},
+		{"a change, denied", talos + "-- other.yaml --\na: b\n", talos + zero, 1},
+		{"no other server", "", one, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := 0
+			for _, d := range mustScan(t, input(test.base, test.head)).Diagnostics {
+				if strings.Contains(d.Message, "--feature-gates=HPAScaleToZero=true") {
+					got++
+					if d.Location == nil || d.Location.Path != "talos.yaml" || d.Location.StartLine != 1 {
+						t.Errorf("at %+v", d.Location)
+					}
+				}
+			}
+			if got != test.want {
+				t.Errorf("%d remarks, want %d", got, test.want)
+			}
+		})
 	}
 }

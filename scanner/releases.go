@@ -15,6 +15,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/clusterconfig"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/release"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -65,9 +66,12 @@ func (s *scan) servers(requests int) []report.Server {
 	return []report.Server{{Version: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig, Targets: s.targetNames(), Requests: requests}}
 }
 
-// noteServers says where files of the head have another API server than the one that judges. In a change
-// that nothing was found in, that is no news.
-func (s *scan) noteServers(ctx context.Context, found bool) error {
+// noteServers says where files of the head have another API server than the one that judges. For a change it
+// looks for them only if the API server itself says something: the work goes by what a change touches.
+func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error {
+	if s.Base != nil && !slices.ContainsFunc(findings, func(f lines.Finding) bool { return f.Cause == report.CauseSchema || f.Cause == report.CausePolicy }) {
+		return nil
+	}
 	settings, err := clusterconfig.Find(ctx, s.Head.Files, func(dir string) bool { return path.Base(dir) == render.TestData })
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func (s *scan) noteServers(ctx context.Context, found bool) error {
 			also = fmt.Sprintf(" (and %d more)", d.Others)
 		}
 		s.ledger.Note(report.Diagnostic{
-			Severity: "note", Untouched: s.Base != nil && !found,
+			Severity: "note",
 			Location: new(change.LocationOf(render.Position{Path: d.Path, Line: d.Line}, change.Head)),
 			Message:  fmt.Sprintf("the API server of this cluster%s has %s, verdicts are those of %s: %s", also, d.Has, emulation.Current(), d.Instead),
 		})

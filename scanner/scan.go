@@ -59,7 +59,7 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
 	}
 	s.report.Charts = s.charts(ctx, out.readOf, out.reached)
-	if err := s.noteServers(ctx, len(out.findings) > 0); err != nil {
+	if err := s.noteServers(ctx, out.findings); err != nil {
 		return out, err
 	}
 	s.finish(out)
