@@ -91,6 +91,7 @@ func TestLease(t *testing.T) {
 	lost := next(t, dying)
 	none(t, living, 3*lease/2) // signs of life arrive
 	shut(t, dying)
+	<-lost.Context().Done()
 	if cause := context.Cause(lost.Context()); cause != queue.ErrLost {
 		t.Error("cause:", cause)
 	}
