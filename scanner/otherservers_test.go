@@ -23,17 +23,17 @@ func TestOtherServers(t *testing.T) {
 	}
 	differences := func(c *config.Config) (all []string) {
 		for _, d := range target.OtherServers(settings, c) {
-			all = append(all, fmt.Sprintf("%s+%d %s: %s", d.Path, d.Others, d.Has, d.Instead))
+			all = append(all, fmt.Sprintf("%s+%d %s", d.Path, d.Others, d.Says))
 		}
 		return all
 	}
 	want := []string{
-		"a+1 Kubernetes v1.34.2: kubernetesVersion in .preadmit.yaml, or --kubernetes-version, sets it",
-		"d+0 Kubernetes v1.29: an API server of that version cannot be imitated",
-		"e+0 --feature-gates=HPAScaleToZero=true: featureGates in .preadmit.yaml, or --feature-gates, sets it",
-		"f+0 --runtime-config=admissionregistration.k8s.io/v1beta1=true: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
-		"g+0 --runtime-config=api/beta=true: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
-		"i+0 --runtime-config=apps/v1/deployments=false: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
+		"a+1 Kubernetes v1.34.2, and verdicts are those of v1.36.3: kubernetesVersion in .preadmit.yaml, or --kubernetes-version, sets it",
+		"d+0 Kubernetes v1.29, and verdicts are those of v1.36.3: an API server of its version cannot be imitated",
+		"e+0 --feature-gates=HPAScaleToZero=true, which verdicts do not go by: featureGates in .preadmit.yaml, or --feature-gates, sets it",
+		"f+0 --runtime-config=admissionregistration.k8s.io/v1beta1=true, which verdicts do not go by: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
+		"g+0 --runtime-config=api/beta=true, which verdicts do not go by: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
+		"i+0 --runtime-config=apps/v1/deployments=false, which verdicts do not go by: runtimeConfig in .preadmit.yaml, or --runtime-config, sets it",
 	}
 	if diff := cmp.Diff(want, differences(&config.Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

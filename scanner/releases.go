@@ -84,7 +84,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 		s.ledger.Note(report.Diagnostic{
 			Severity: "note",
 			Location: new(change.LocationOf(render.Position{Path: d.Path, Line: d.Line}, change.Head)),
-			Message:  fmt.Sprintf("the API server of this cluster%s has %s, verdicts are those of %s: %s", also, d.Has, emulation.Current(), d.Instead),
+			Message:  fmt.Sprintf("the API server of this cluster%s has %s", also, d.Says),
 		})
 	}
 	return nil

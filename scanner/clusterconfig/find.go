@@ -56,7 +56,7 @@ func isYAML(name string) bool {
 }
 
 // words are those one of which a file has that says something.
-var words = [][]byte{[]byte("apiServer"), []byte("APIServer"), []byte("ubelet"), []byte("kubernetesVersion"), []byte("kube_version")}
+var words = [][]byte{[]byte("apiServer"), []byte("KubeAPIServerConfig"), []byte("kubelet:v"), []byte("kubernetesVersion"), []byte("kube_version")}
 
 // groups are parts of the apiVersion of objects that say something.
 var groups = [][]byte{

@@ -14,8 +14,8 @@ type OtherServer struct {
 	// Setting is the first that says so, and Others is how many more do.
 	clusterconfig.Setting
 	Others int
-	// Has is what the API server has, like "Kubernetes v1.34.2", and Instead what has it imitated.
-	Has, Instead string
+	// Says is what it is, and what has it imitated.
+	Says string
 }
 
 // OtherServers compares what files say of API servers with the one that the process imitates. Who has configured
@@ -34,38 +34,39 @@ func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherSer
 	var all []OtherServer
 	places := map[string]int{}
 	for _, s := range settings {
-		has, instead := differs(&s, &known)
-		if has == "" {
+		says := differs(&s, &known)
+		if says == "" {
 			continue
 		}
-		if i, ok := places[has]; ok {
+		if i, ok := places[says]; ok {
 			all[i].Others++
 			continue
 		}
-		places[has] = len(all)
-		all = append(all, OtherServer{Setting: s, Has: has, Instead: instead})
+		places[says] = len(all)
+		all = append(all, OtherServer{Setting: s, Says: says})
 	}
 	return all
 }
 
-// differs returns what an API server has that the one that is imitated has not; has is empty for nothing.
-func differs(s *clusterconfig.Setting, known *config.Target) (has, instead string) {
+// differs says what an API server has that the one that is imitated has not; it is empty for nothing.
+func differs(s *clusterconfig.Setting, known *config.Target) string {
 	switch {
 	case s.Version != "" && known.KubernetesVersion == "" && release.Minor(s.Version) != release.Minor(emulation.Version()):
+		says := fmt.Sprintf("Kubernetes %s, and verdicts are those of %s: ", s.Version, emulation.Version())
 		if _, err := release.ParseVersion(s.Version); err != nil {
-			return "Kubernetes " + s.Version, "an API server of that version cannot be imitated"
+			return says + "an API server of its version cannot be imitated"
 		}
-		return "Kubernetes " + s.Version, settable("kubernetesVersion", "kubernetes-version")
+		return says + settable("kubernetesVersion", "kubernetes-version")
 	case len(s.FeatureGates) > 0 && known.FeatureGates == nil:
 		if gates := emulation.OtherGates(s.FeatureGates); len(gates) > 0 {
-			return "--feature-gates=" + release.Settings(gates), settable("featureGates", "feature-gates")
+			return fmt.Sprintf("--feature-gates=%s, which verdicts do not go by: %s", release.Settings(gates), settable("featureGates", "feature-gates"))
 		}
 	case len(s.RuntimeConfig) > 0 && known.RuntimeConfig == nil:
 		if apis := emulation.OtherAPIs(s.RuntimeConfig); len(apis) > 0 {
-			return "--runtime-config=" + release.Settings(apis), settable("runtimeConfig", "runtime-config")
+			return fmt.Sprintf("--runtime-config=%s, which verdicts do not go by: %s", release.Settings(apis), settable("runtimeConfig", "runtime-config"))
 		}
 	}
-	return "", ""
+	return ""
 }
 
 func settable(key, flag string) string {

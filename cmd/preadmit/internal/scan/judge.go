@@ -47,7 +47,7 @@ func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras
 	}
 	if all, err := cfg.Releases(); err != nil || len(all) > 1 || all[0] != (release.Release{}).Normal() {
 		remarks = append(remarks, report.Diagnostic{
-			Severity: "warning", Message: "the sandbox has an API server of Kubernetes " + release.Latest + ": the versions and feature gates of the configuration do not count",
+			Severity: "warning", Message: "the sandbox has an API server of Kubernetes " + release.Latest + ": the versions, feature gates and runtime config of the configuration do not count",
 		})
 		cfg.KubernetesVersion, cfg.FeatureGates, cfg.RuntimeConfig, cfg.Targets = "", nil, nil, slices.Clone(cfg.Targets)
 		for i := range cfg.Targets {
