@@ -219,6 +219,7 @@ func TestKillers(t *testing.T) {
 			t.Errorf("attempt %d: letters %+v", attempt, letters)
 		}
 		shut(t, q) // with the claim
+		<-claim.Context().Done()
 		if cause := context.Cause(claim.Context()); cause != queue.ErrLost {
 			t.Error("cause:", cause)
 		}
