@@ -72,7 +72,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 	if s.Base != nil && !slices.ContainsFunc(findings, func(f lines.Finding) bool { return f.Cause == report.CauseSchema || f.Cause == report.CausePolicy }) {
 		return nil
 	}
-	settings, err := clusterconfig.Find(ctx, s.Head.Files, func(dir string) bool { return path.Base(dir) == render.TestData })
+	settings, err := clusterconfig.Find(ctx, s.Head.Renderer.Tree(), func(dir string) bool { return path.Base(dir) == render.TestData })
 	if err != nil {
 		return err
 	}

@@ -10,16 +10,18 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
-// maxFile is the size of the largest file that is read, in bytes. A machine configuration has some 20 KiB.
+// maxFile is the size of the largest file that is looked at, in bytes. A machine configuration has some 20 KiB.
 const maxFile = 256 << 10
 
 // Find returns what the files of a tree say, in the order of paths and lines. Those in a directory that skip
 // names are left out.
-func Find(ctx context.Context, tree fs.FS, skip func(dir string) bool) ([]Setting, error) {
+func Find(ctx context.Context, t *tree.Tree, skip func(dir string) bool) ([]Setting, error) {
 	var all []Setting
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -33,10 +35,8 @@ func Find(ctx context.Context, tree fs.FS, skip func(dir string) bool) ([]Settin
 		case !entry.Type().IsRegular() || !isYAML(name):
 			return nil
 		}
-		if info, err := entry.Info(); err != nil || info.Size() > maxFile {
-			return nil
-		}
-		if data, err := fs.ReadFile(tree, name); err == nil {
+		// Most files were read before, and the small ones are kept.
+		if data, err := t.Read(name); err == nil && len(data) <= maxFile {
 			all = append(all, Read(name, data)...)
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/clusterconfig"
 	"github.com/preadmit/preadmit/scanner/release"
 )
@@ -64,11 +65,11 @@ func TestRead(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	upgrade := &fstest.MapFile{Data: []byte("apiVersion: tuppr.home-operations.com/v1alpha1\nkind: KubernetesUpgrade\nspec: {kubernetes: {version: v1.35.1}}\n")}
-	tree := fstest.MapFS{
+	files := fstest.MapFS{
 		"b.yaml.j2": upgrade, "a/c.yml": upgrade, "a/d.txt": upgrade, ".git/e.yaml": upgrade, "left/out/f.yaml": upgrade,
 		"large.yaml": {Data: append([]byte(strings.Repeat("#\n", 200_000)), upgrade.Data...)},
 	}
-	found, err := clusterconfig.Find(t.Context(), tree, func(dir string) bool { return dir == "left" })
+	found, err := clusterconfig.Find(t.Context(), tree.New(files, tree.Limits{}), func(dir string) bool { return dir == "left" })
 	if err != nil {
 		t.Fatal(err)
 	}
