@@ -62,7 +62,7 @@ type expander struct {
 	sets []unitKey
 	// searched are units in which an object was looked for.
 	searched map[search]map[*node]bool
-	// views are what sources have of the tree; nil until they are asked for.
+	// views are what sources have of the tree; nil until one is needed.
 	views *flux.Views
 	graph *Graph
 }

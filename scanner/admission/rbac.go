@@ -41,8 +41,8 @@ type rbacAuthorizer struct {
 }
 
 // Authorizer answers authorization questions. complete is false when the cluster may have
-// RBAC objects that the state does not have, so that a denial means nothing. The RBAC objects are read when
-// the first question is asked: most policies ask none, and a repository may have hundreds of clusters.
+// RBAC objects that the state does not have, so that a denial means nothing. The RBAC objects are read with
+// the first question: most policies have none, and a repository may have hundreds of clusters.
 func (c *Cluster) Authorizer() (a authorizer.Authorizer, complete bool) {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		return c.rbac().Authorize(ctx, a)

@@ -59,6 +59,7 @@ func (c *checker) config(config *Config) {
 		}
 	}
 	c.version("kubernetesVersion", config.KubernetesVersion)
+	c.runtimeConfig("runtimeConfig", config.RuntimeConfig)
 	c.globs("roots", config.Roots)
 	c.paths("policies", config.Policies)
 	c.paths("context", config.Context)
@@ -152,6 +153,7 @@ func (c *checker) target(key string, t *Target, names map[string]int) {
 	c.user(key+".user", t.User)
 	c.namespace(key+".namespace", t.Namespace)
 	c.version(key+".kubernetesVersion", t.KubernetesVersion)
+	c.runtimeConfig(key+".runtimeConfig", t.RuntimeConfig)
 	for i, kind := range t.Complete {
 		if at := fmt.Sprintf("%s.complete[%d]", key, i); !kindName.MatchString(kind) && !c.Failed(at) {
 			c.Fail(at, "%q is not a kind: want KIND, or KIND.GROUP for a group other than the core one", kind)

@@ -81,6 +81,9 @@ func TestParseErrors(t *testing.T) {
 			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, requirePolicies, loadRestrictor, roots, policies, context, user, applier, serviceNodePortRange, kubernetesVersion, featureGates, runtimeConfig, workloads, entries, self, strictSubstitution, argocd, unclaimed, artifacts, crds, charts, targets"}},
 		{"nested unknown key", header + "targets:\n- nmae: a\n  roots: [a]\n", []string{
 			"4:3: targets[0].nmae: unknown key (did you mean name?)", "4:3: targets[0].name: required: a name for this target"}},
+		{"wrong API", header + "runtimeConfig: {nonsense: true}\ntargets:\n- name: a\n  roots: [a]\n  runtimeConfig: {v1: true}\n", []string{
+			`3:16: runtimeConfig: "nonsense=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`,
+			`7:18: targets[0].runtimeConfig: "v1=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`}},
 		{"repeated key", header + "failOn: deny\nfailOn: warn\n", []string{"4:1: failOn: repeated key, first on line 3"}},
 		{"number", header + "failOn: 3\n", []string{"3:9: failOn: want a string, not the number 3 (quote it)"}},
 		{"nothing", header + "failOn:\n", []string{"3:8: failOn: want a string, not nothing"}},

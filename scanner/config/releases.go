@@ -16,6 +16,15 @@ func (c *checker) version(key, version string) {
 	}
 }
 
+func (c *checker) runtimeConfig(key string, apis map[string]bool) {
+	if !c.Has(key) || c.Failed(key) {
+		return
+	}
+	if _, err := release.ParseRuntimeConfig(release.Settings(apis)); err != nil {
+		c.Fail(key, "%v", err)
+	}
+}
+
 // Release is the release of API servers of which no target says another.
 func (c *Config) Release() (release.Release, error) {
 	return releaseOf(c.KubernetesVersion, c.FeatureGates, c.RuntimeConfig)

@@ -88,7 +88,7 @@ var served = sync.OnceValue(func() *builtins {
 var listed = sync.OnceValue(func() []Resource {
 	var resources []Resource
 	for _, d := range discovery() {
-		if r := d.resource(); hasVersion(r.Kind) && emulation.Serves(r.GroupVersionResource) && d.enabled() {
+		if r := d.resource(); emulation.Serves(r.GroupVersionResource) && d.enabled() && hasVersion(r.Kind) {
 			resources = append(resources, r)
 		}
 	}
