@@ -49,6 +49,7 @@ var layers = []string{
 	"internal/levenshtein",
 	"internal/memfs",
 	"internal/testall",
+	"internal/freeport",
 	"internal/heap", "internal/heap/early",
 	"internal/cputime",
 	"internal/githubtest",

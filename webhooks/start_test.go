@@ -20,6 +20,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/preadmit/preadmit/internal/freeport"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/app"
 )
@@ -162,17 +163,6 @@ func (r *running) pings() int {
 	return resp.StatusCode
 }
 
-// port is one of this machine that nobody listened at just now.
-func port(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // startNATS starts a server.
 func startNATS(t *testing.T, o server.Options) {
 	t.Helper()
@@ -190,7 +180,7 @@ func startNATS(t *testing.T, o server.Options) {
 
 // TestWaitsForNATS that is started later: the process lives, takes nothing, and says why.
 func TestWaitsForNATS(t *testing.T) {
-	at := port(t)
+	at := freeport.Port(t)
 	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", at)})
 	r.answers("/healthz", 200)
 	if body := r.answers("/readyz", 503); !strings.Contains(body, "the service is starting") {
@@ -217,7 +207,7 @@ func TestWaitsForNATS(t *testing.T) {
 
 // TestEndsWhileItWaits: who waits ends at once when told to.
 func TestEndsWhileItWaits(t *testing.T) {
-	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", port(t))})
+	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", freeport.Port(t))})
 	r.answers("/readyz", 503)
 	began := time.Now()
 	r.stop()
@@ -228,7 +218,7 @@ func TestEndsWhileItWaits(t *testing.T) {
 
 // TestNATSRefuses: what waiting does not end is an error of the configuration.
 func TestNATSRefuses(t *testing.T) {
-	at := port(t)
+	at := freeport.Port(t)
 	startNATS(t, server.Options{Port: at, Username: "u", Password: "p"})
 	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", at)})
 	if err := r.end(); !Misconfigured(err) || !strings.Contains(err.Error(), "nats.url: connecting to NATS: nats: Authorization Violation; check the URLs, nats.credentialsFile") {
@@ -238,7 +228,7 @@ func TestNATSRefuses(t *testing.T) {
 
 // TestGitHubIsAway: deliveries are taken all the same.
 func TestGitHubIsAway(t *testing.T) {
-	r := run(t, environment{"PREADMIT_GITHUB_API_URL": fmt.Sprintf("http://127.0.0.1:%d/", port(t))})
+	r := run(t, environment{"PREADMIT_GITHUB_API_URL": fmt.Sprintf("http://127.0.0.1:%d/", freeport.Port(t))})
 	r.answers("/readyz", 200)
 	if status := r.pings(); status != 200 {
 		t.Errorf("a delivery is answered %d", status)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/freeport"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/jail"
 )
@@ -177,14 +177,7 @@ func startServiceWith(t *testing.T, more map[string]string) (*githubtest.Server,
 	if err := os.WriteFile(key, made.PrivateKey, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := freeport.Address(t)
 	environment := map[string]string{
 		"PREADMIT_LISTEN": address, "PREADMIT_METRICS_LISTEN": "127.0.0.1:0", "PREADMIT_DATA_DIR": filepath.Join(dir, "data"),
 		"PREADMIT_PUBLIC_URL": "https://preadmit.example", "PREADMIT_APP_ID": fmt.Sprint(made.ID), "PREADMIT_APP_PRIVATE_KEY_FILE": key,

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/freeport"
 )
 
 // startTimeout is how long a program may take to be ready.
@@ -112,12 +114,15 @@ func (c *Cluster) write(name string, data []byte) error {
 	return os.WriteFile(c.path(name), data, 0o600)
 }
 
+// host is where etcd and the API servers listen.
+const host = "127.0.0.1"
+
 func (c *Cluster) startEtcd(ctx context.Context) error {
-	host, port, err := freeAddress()
+	port, err := freeport.Find()
 	if err != nil {
 		return err
 	}
-	_, peerPort, err := freeAddress()
+	peerPort, err := freeport.Find()
 	if err != nil {
 		return err
 	}
@@ -153,7 +158,7 @@ func healthy(ctx context.Context, url string) error {
 
 // startServer starts an API server. plugins is the flag that says which admission plugins it has.
 func (c *Cluster) startServer(ctx context.Context, plugins string) (*Server, error) {
-	host, port, err := freeAddress()
+	port, err := freeport.Find()
 	if err != nil {
 		return nil, err
 	}

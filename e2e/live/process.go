@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -104,14 +103,4 @@ func (t *tail) String() string {
 		data = after
 	}
 	return string(data)
-}
-
-// freeAddress returns a free address of the loopback interface.
-func freeAddress() (host string, port int, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer l.Close()
-	return "127.0.0.1", l.Addr().(*net.TCPAddr).Port, nil
 }

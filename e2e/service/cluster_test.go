@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/freeport"
 )
 
 // TestCluster runs three replicas over three NATS servers, kills one of each at random
@@ -72,12 +74,12 @@ func (c *cluster) startNATS() {
 	c.w.t.Helper()
 	var routes, ports []string
 	for range 3 {
-		port := freePort(c.w.t)
+		port := freeport.Address(c.w.t)
 		ports, routes = append(ports, port), append(routes, fmt.Sprintf("%q", "nats://"+port))
 	}
 	for i := range 3 {
 		dir := c.w.t.TempDir()
-		n := &node{listen: freePort(c.w.t), config: filepath.Join(dir, "nats.conf")}
+		n := &node{listen: freeport.Address(c.w.t), config: filepath.Join(dir, "nats.conf")}
 		c.w.write(n.config, fmt.Sprintf(`server_name: node-%d
 listen: %q
 jetstream { store_dir: %q, sync_interval: always }

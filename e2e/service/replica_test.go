@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/freeport"
 )
 
 // replica is a running `preadmit serve`.
@@ -63,17 +64,6 @@ func program(t *testing.T, name string) string {
 	return file
 }
 
-// freePort is a port that nobody listened on just now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // canary is in every replica's environment, and nowhere else.
 const canary = "canary-in-the-environment"
 
@@ -109,7 +99,7 @@ func (w *env) launch(dir string, o options) *replica {
 func (w *env) launchUnhooked(dir string, o options) *replica {
 	w.t.Helper()
 	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
-	listen, ops := freePort(w.t), freePort(w.t)
+	listen, ops := freeport.Address(w.t), freeport.Address(w.t)
 	r.url, r.ops = "http://"+listen, "http://"+ops
 	env := options{
 		"LISTEN": listen, "METRICS_LISTEN": ops, "DATA_DIR": dir, "PUBLIC_URL": r.url,

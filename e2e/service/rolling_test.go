@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/freeport"
 )
 
 // TestRollingUpdate replaces both of two replicas, again and again, while people push, as a
@@ -66,7 +68,7 @@ func TestRollingUpdate(t *testing.T) {
 // startOneNATS starts a server, and gives its URL.
 func (w *env) startOneNATS() string {
 	w.t.Helper()
-	dir, listen := w.t.TempDir(), freePort(w.t)
+	dir, listen := w.t.TempDir(), freeport.Address(w.t)
 	n := &node{listen: listen, config: filepath.Join(dir, "nats.conf")}
 	w.write(n.config, fmt.Sprintf("listen: %q\njetstream { store_dir: %q, sync_interval: always }\nlog_file: %q\n", listen, dir, filepath.Join(dir, "log")))
 	n.cmd = exec.Command(program(w.t, "nats-server"), "-c", n.config)

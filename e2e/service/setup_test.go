@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/preadmit/preadmit/e2e/browser"
+	"github.com/preadmit/preadmit/internal/freeport"
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
@@ -29,7 +30,7 @@ func (w *env) dev(dir string) (r *replica, page string) {
 	began := time.Now()
 	r = &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
 	r.cmd = exec.Command(program(w.t, "preadmit"), "serve", "--dev", "--log-format", "text",
-		"--listen", freePort(w.t), "--metrics-listen", freePort(w.t), "--github-url", w.hub.WebURL, "--github-api-url", w.hub.URL)
+		"--listen", freeport.Address(w.t), "--metrics-listen", freeport.Address(w.t), "--github-url", w.hub.WebURL, "--github-api-url", w.hub.URL)
 	r.cmd.Dir, r.cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH")}
 	stderr, err := r.cmd.StderrPipe()
 	w.must(err)

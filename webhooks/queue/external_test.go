@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/preadmit/preadmit/internal/freeport"
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -25,10 +25,13 @@ import (
 func serve(t testing.TB, n int) []*server.Server {
 	t.Helper()
 	var servers []*server.Server
-	ports := freePorts(t, n)
+	ports := make([]int, n) // of routes: the servers of a cluster have to know each other's beforehand
+	for i := range ports {
+		ports[i] = freeport.Port(t)
+	}
 	for i := range n {
 		o := &server.Options{
-			ServerName: fmt.Sprint("node-", i), Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,
+			ServerName: fmt.Sprint("node-", i), Host: "127.0.0.1", Port: freeport.Port(t), NoLog: true, NoSigs: true,
 			JetStream: true, StoreDir: t.TempDir(),
 		}
 		if n > 1 {
@@ -55,22 +58,6 @@ func run(t testing.TB, o *server.Options) *server.Server {
 		t.Fatal("the server did not start")
 	}
 	return s
-}
-
-// freePorts are ports that nobody listened on a moment ago: the servers of a cluster have
-// to know each other's beforehand.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 func urls(servers []*server.Server) string {
