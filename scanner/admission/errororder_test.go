@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,5 +72,19 @@ func TestErrorsOfAValueInOrder(t *testing.T) {
 		} else {
 			at = i
 		}
+	}
+}
+
+// TestWarningsOfFormatsAreOrdered: the formats of a definition that the server does not know are found in
+// the order of a map.
+func TestWarningsOfFormatsAreOrdered(t *testing.T) {
+	crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, format: d}, b: {type: string, format: c}, c: {type: string, format: b}, d: {type: string, format: a}}}}}]}}`
+	_, warned, err := open(t).Prepare(t.Context(), ask("CREATE", object(t, crd), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`unrecognized format "a"`, `unrecognized format "b"`, `unrecognized format "c"`, `unrecognized format "d"`}
+	if !slices.Equal(warned, want) {
+		t.Errorf("warned %q, want %q", warned, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -140,6 +141,9 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 	}
 	if req != nil {
 		req.dropped, req.madeUp, req.asStored = p.dropped, ask.MadeUp, ask.Storage.known()
+	}
+	if h.resource.Kind.GroupKind() == kinds.Definition {
+		slices.Sort(recorder.texts) // the server has those about formats in the order of a map
 	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom, main.Content)
 }

@@ -239,7 +239,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 			version:  version, resource: m.resource,
 		}
 		if err := e.prepare(); err != nil {
-			d.configurationError(p, b, err)
+			d.indeterminate(p, b, err.Error())
 			continue
 		}
 		d.evaluate(u, e, annotations)

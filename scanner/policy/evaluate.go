@@ -46,14 +46,14 @@ type evaluation struct {
 	took taken
 }
 
-// prepare reads the param.
+// prepare reads the param. The error says why it is not known.
 func (e *evaluation) prepare() error {
 	if e.param == nil {
 		return nil
 	}
 	read := e.engine.readParam(e.policy.Spec.ParamKind, e.param)
 	if read.err != nil {
-		return fmt.Errorf("param %s: %w", e.param.Name(), read.err)
+		return read.err
 	}
 	e.params, e.knownParams, e.paramSizes = read.content, read.known, read.sizes
 	return nil

@@ -149,6 +149,9 @@ func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Applic
 			continue
 		}
 		one.Params = append(one.Params, p)
+		if read := a.engine.readParam(kind, p); read.err != nil {
+			one.Unknown = read.err.Error()
+		}
 		if len(p.Unknown) > 0 {
 			one.Unknown = "of its param " + unknown.Describe(&p.Unknown[0])
 		}

@@ -114,7 +114,8 @@ type paramKey struct {
 }
 
 // readParam is a param as expressions see it, which do not change it; known is not nil when
-// some of it is not known.
+// some of it is not known. The error says that none of it is: the API server refuses the param as it
+// is written and has no or another one, or only a webhook converts it to the version of paramKind.
 type readParam struct {
 	content map[string]any
 	known   any
@@ -135,6 +136,9 @@ func (e *Engine) readParam(kind *v1.ParamKind, o *admission.Object) readParam {
 	}
 	read := func() (p readParam) {
 		p.content, p.known, p.err = e.cluster.StoredContent(key.object, key.kind)
+		if p.err != nil {
+			p.err = fmt.Errorf("what the cluster has of its param, %s %q, is not known: %w", kind.Kind, o.Name(), p.err)
+		}
 		p.sizes = cel.SizesOf(p.content)
 		return p
 	}
