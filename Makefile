@@ -14,9 +14,9 @@ ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
 
-# Some packages wait, for git, NATS or a clock. They begin first, and so does the longest, lest the cores
+# Some packages wait, for git, NATS or a clock. They begin first, and so do the longest, lest the cores
 # have nothing to do at the end.
-PACKAGES := ./scanner ./webhooks/... ./...
+PACKAGES := ./scanner ./scanner/policy ./webhooks/... ./...
 
 # One more than there are cores uses these while some wait.
 test: ## what a change needs, in four minutes
