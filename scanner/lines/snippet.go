@@ -22,7 +22,7 @@ type textFile struct {
 	// hidden is what was masked of the lines.
 	hidden []string
 	// hashes are the line hashes, of the first line first.
-	hashes []string
+	hashes []text.LineHash
 }
 
 type textKey struct {
@@ -77,7 +77,7 @@ func (l *Locator) HashLine(loc *report.Location) {
 		return
 	}
 	if hashes := l.texts.file(l.sideOf(loc), loc.Path).hashes; max(1, loc.StartLine) <= len(hashes) {
-		loc.LineHash = hashes[max(1, loc.StartLine)-1]
+		loc.LineHash = hashes[max(1, loc.StartLine)-1].String()
 	}
 }
 

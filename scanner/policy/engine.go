@@ -247,8 +247,12 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 }
 
 // compiled returns a policy compiled. While another request compiles it, those that come next are: requests
-// that are judged side by side would otherwise wait for each policy.
+// that are judged side by side would otherwise wait for each policy. Where another process has judged, most
+// policies are not evaluated, so that none is compiled before it is.
 func (d *dispatch) compiled(h *hook) *compiled {
+	if d.engine.compiler.Settled.Read() {
+		return h.compiled.Get()
+	}
 	for _, next := range d.next {
 		if !h.compiled.IsUnderWay() {
 			break

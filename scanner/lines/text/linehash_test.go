@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,8 +33,23 @@ func TestLineHashes(t *testing.T) {
 			"a7f2ff1481e87703:1", "a9cf91f7bbf1862b:1", "55ec222b86bcae53:1", "cc97dc7b1d7d8f7b:1", "c129715d7a2bc9a3:1",
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, LineHashes([]byte(tt.text))); diff != "" {
+		var got []string
+		for _, hash := range LineHashes([]byte(tt.text)) {
+			got = append(got, hash.String())
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%q (-uploader +here):\n%s", tt.text, diff)
 		}
+	}
+}
+
+func BenchmarkLineHashes(b *testing.B) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-%d\ndata:\n  level: info\n  url: https://example.com/%d\n---\n", i, i)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		LineHashes([]byte(text.String()))
 	}
 }

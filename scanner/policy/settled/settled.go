@@ -14,6 +14,8 @@ import (
 // use. A nil one keeps nothing.
 type Evaluations struct {
 	file string
+	// read is whether the file had some.
+	read bool
 
 	mu    sync.Mutex
 	known map[Key]Work
@@ -42,9 +44,13 @@ func Open(file string) *Evaluations {
 		e.known[Key(data)] = Work{
 			Validations: int64(binary.LittleEndian.Uint64(numbers)), Cost: int64(binary.LittleEndian.Uint64(numbers[8:])),
 		}
+		e.read = true
 	}
 	return e
 }
+
+// Read reports whether another process found some out.
+func (e *Evaluations) Read() bool { return e != nil && e.read }
 
 // Save writes what is known to the file if something was added.
 func (e *Evaluations) Save() error {

@@ -65,6 +65,9 @@ func TestSave(t *testing.T) {
 	if work, ok := again.Find(a); !ok || work != (settled.Work{Validations: 3, Cost: 1 << 40}) || again.Len() != 2 {
 		t.Errorf("found %v %v of %d", work, ok, again.Len())
 	}
+	if e.Read() || !again.Read() {
+		t.Errorf("read from another process: %v of the first, %v of the second", e.Read(), again.Read())
+	}
 	c, _ := settled.KeyOf("c")
 	if _, ok := again.Find(c); ok {
 		t.Error("found what was not added")
