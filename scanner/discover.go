@@ -26,7 +26,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	s.work.Report("discover", 0, 1)
 	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), TestData: s.testData(), Rendering: s.in.Rendering, Refused: s.in.Refused, Charts: s.in.Config.DeployCharts()}
 	if !s.directories {
-		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion(), Entries: s.in.Config.Entries, Self: s.in.Config.Self, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes, ArgoCD: s.in.Config.DeployArgoCD(), Charts: s.in.Config.DeployCharts(), Answers: s.in.Answers}
+		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion(), Entries: s.in.Config.Entries, Self: s.in.Config.Self, SourcePaths: s.in.Config.SourcePaths, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes, ArgoCD: s.in.Config.DeployArgoCD(), Charts: s.in.Config.DeployCharts(), Answers: s.in.Answers}
 		how.JudgeUnclaimed, how.JudgeUnsettled = s.in.Config.Unclaimed == config.UnclaimedJudge, s.in.Config.Unclaimed == ""
 	}
 	var base fs.FS

@@ -46,7 +46,7 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 		entries = f.entries
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
-		KubeVersion: admission.KubernetesVersion(), Entries: entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts(), Everything: everything, Render: rendering(renderer),
+		KubeVersion: admission.KubernetesVersion(), Entries: entries, Self: cfg.Self, SourcePaths: cfg.SourcePaths, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts(), Everything: everything, Render: rendering(renderer),
 	})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)

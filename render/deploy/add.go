@@ -41,7 +41,7 @@ func (e *expander) add(n *node, k held) {
 	e.remarkFields(n)
 	u.Apply = n.object.Apply()
 	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
-	n.root.Dir = inTree(n.object.Spec.Path)
+	n.root.Dir = e.dirOf(n.object)
 	for _, unknown := range k.object.Unknown {
 		if decidesUnit(unknown.Path) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))

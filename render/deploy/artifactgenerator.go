@@ -128,7 +128,7 @@ func (e *expander) partOf(c *cluster, o held, g *copies.Generator, name string) 
 	if err != nil {
 		return out, part, fmt.Sprintf("of a source that cannot be read: %v", err), nil
 	}
-	if part, why = copies.PartOf(seen, all); why != "" {
+	if part, why = copies.PartOf(seen, out.Top, all); why != "" {
 		return out, part, why, nil
 	}
 	out.Top, out.Only = part.Top, part.Only

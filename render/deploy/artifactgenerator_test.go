@@ -128,6 +128,21 @@ func TestArtifactGenerator(t *testing.T) {
 	}
 }
 
+// TestArtifactOfADirectory has an ArtifactGenerator whose source is made of a directory of the tree.
+func TestArtifactOfADirectory(t *testing.T) {
+	r, graph := expand(t, files("-- k8s/c/flux-system/gotk-sync.yaml --\n"+strings.ReplaceAll(kustomization("flux-system", "./c", ""), "kind: GitRepository", "kind: OCIRepository")+
+		"-- k8s/c/g.yaml --\n"+strings.Replace(artifactGenerator("g", "  artifacts: [{name: apps, copy: [{from: '@repo/apps/**', to: '@artifact/apps/'}]}]"), "kind: GitRepository", "kind: OCIRepository", 1)+
+		"-- k8s/c/k.yaml --\n"+fromArtifact("k", "./apps", "apps")+"-- k8s/apps/a.yaml --\n"+configMap("a")),
+		deploy.Options{SourcePaths: map[string]string{"OCIRepository/flux-system/flux-system": "k8s"}})
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("k8s/apps: a", rendered(r, unit(t, graph, "Kustomization/flux-system/k (k8s/c)"), graph, found)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // rendered is what becomes of a unit in words, with what nothing applies.
 func rendered(r *render.Renderer, root render.Root, graph *deploy.Graph, found *render.Discovery) string {
 	var parts []string

@@ -32,7 +32,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	file := path.Join(dir, syncFile)
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}
 	written := e.renderer.Render(e.ctx, root)
-	k, ok := syncOf(dir, holds(written, flux.Kind))
+	k, ok := e.syncOf(dir, holds(written, flux.Kind))
 	if !ok {
 		n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)))
 		n.cluster.bootstrap = append(n.cluster.bootstrap, e.holding(dir)...)
@@ -54,20 +54,20 @@ func (e *expander) addBootstrapped(dir string) error {
 	}
 	parsed, err := flux.Parse(k.object.JSON)
 	if err == nil {
-		e.addEntry(dirOf(parsed), k, append([]render.RootID{root.RootID}, e.holding(dir)...))
+		e.addEntry(e.dirOf(parsed), k, append([]render.RootID{root.RootID}, e.holding(dir)...))
 	}
 	return nil
 }
 
 // syncOf is the Kustomization of a sync file that applies its directory or the one above, else
 // the first.
-func syncOf(dir string, all []held) (found held, ok bool) {
+func (e *expander) syncOf(dir string, all []held) (found held, ok bool) {
 	for _, k := range all {
 		parsed, err := flux.Parse(k.object.JSON)
 		if err != nil {
 			continue
 		}
-		if at := dirOf(parsed); at == dir || at == path.Dir(dir) {
+		if at := e.dirOf(parsed); at == dir || at == path.Dir(dir) {
 			return k, true
 		}
 		if !ok {

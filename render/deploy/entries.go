@@ -110,7 +110,7 @@ func within(dir, name string) bool {
 func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
 	for _, root := range roots {
 		for _, k := range holds(e.results[root.RootID], flux.Kind) {
-			if parsed, err := flux.Parse(k.object.JSON); err == nil && dirOf(parsed) == dir && parsed.Spec.SourceRef.Kind != artifactKind {
+			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.dirOf(parsed) == dir && parsed.Spec.SourceRef.Kind != artifactKind {
 				return k, true
 			}
 		}
@@ -118,8 +118,10 @@ func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
 	return held{}, false
 }
 
-// dirOf is the directory that a Kustomization names in its source.
-func dirOf(k *flux.Kustomization) string { return inTree(k.Spec.Path) }
+// dirOf is the directory of the tree that a Kustomization names in its source.
+func (e *expander) dirOf(k *flux.Kustomization) string {
+	return path.Join(e.topOf(sourceRefOf(k)), inTree(k.Spec.Path))
+}
 
 // inTree returns the path in the tree that a deployer makes of one, which may begin with a slash or try to leave it.
 func inTree(name string) string { return path.Join(".", path.Clean("/" + name)[1:]) }
@@ -165,7 +167,7 @@ func sourceOf(name string) render.ObjectRef {
 
 // addImplied adds an entry point whose object the repository does not hold.
 func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
-	o := &render.Object{JSON: impliedObject(dir, source)}
+	o := &render.Object{JSON: impliedObject(e.inSource(source, dir), source)}
 	c := e.clusterOf(dir)
 	e.addSelf(c, source)
 	n := &node{cluster: c}
@@ -175,6 +177,15 @@ func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
 		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", headerOf(o).ref(), source),
 	})
 	return n
+}
+
+// inSource is the path of a directory of the tree in a source.
+func (e *expander) inSource(source render.ObjectRef, dir string) string {
+	top := e.topOf(source)
+	if top == "." || !within(top, dir) {
+		return dir
+	}
+	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
 }
 
 // impliedObject is the Kustomization that `flux bootstrap` or flux-operator makes for a
@@ -232,8 +243,13 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 		}
 	}
 	for _, o := range found {
-		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil && chosen(fi.Dir()) {
-			e.addInstance(o, fi, fi.Dir())
+		fi := fluxtypes.ReadInstance(o.object.JSON)
+		if fi == nil {
+			continue
+		}
+		source := sourceOfInstance(o, fi)
+		if dir := path.Join(e.topOf(source), fi.Dir()); chosen(dir) {
+			e.addInstance(o, fi, source, dir)
 		}
 	}
 	return nil
@@ -244,16 +260,20 @@ func mentionsOfInstances() []render.Mention {
 	return []render.Mention{mentionOf(fluxtypes.InstanceKind), {Group: releaseKind.Group, Kind: releaseKind.Kind, Word: "instance"}}
 }
 
-// addInstance adds the entry point of a FluxInstance, a directory.
-func (e *expander) addInstance(o held, fi *fluxtypes.Instance, dir string) {
-	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
-		return // of another repository, or known
-	}
+// sourceOfInstance is the source that a FluxInstance makes.
+func sourceOfInstance(o held, fi *fluxtypes.Instance) render.ObjectRef {
 	namespace := o.ref().Namespace
 	if o.root.Object == (render.ObjectRef{}) { // who applies it may say the namespace
 		namespace = cmp.Or(o.Metadata.Namespace, fluxSystem)
 	}
-	source := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
+	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
+}
+
+// addInstance adds the entry point of a FluxInstance, a directory.
+func (e *expander) addInstance(o held, fi *fluxtypes.Instance, source render.ObjectRef, dir string) {
+	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
+		return // of another repository, or known
+	}
 	n := e.addImplied(dir, source)
 	if fi.Spec.Sync.URL != "" {
 		n.cluster.urls[address(fi.Spec.Sync.URL)] = true
@@ -288,7 +308,7 @@ func (e *expander) follows(k *flux.Kustomization, beside []render.RootID) bool {
 // and whether it may be this repository.
 func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *fluxtypes.Source) {
 	ref := sourceRefOf(k)
-	if to := e.renderer.Tree().Resolve(dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
+	if to := e.renderer.Tree().Resolve(e.dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
 		return false, nil
 	}
 	c := &cluster{bootstrap: beside}

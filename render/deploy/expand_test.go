@@ -126,6 +126,13 @@ clusters/b unclaimed`,
 		opts: deploy.Options{Entries: []string{"prod"}},
 		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/fleet (prod) prod entry\ndeploy by hand",
 	}, {
+		name: "an artifact that is made of a directory",
+		files: "-- kubernetes/flux/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  sync: {kind: OCIRepository, url: oci://registry.example.com/x, ref: latest, path: ./prod}\n" +
+			"-- kubernetes/prod/apps.yaml --\n" + strings.ReplaceAll(kustomization("apps", "./apps", ""), "kind: GitRepository", "kind: OCIRepository") + "-- kubernetes/apps/a.yaml --\n" + aConfigMap +
+			"-- prod/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{SourcePaths: map[string]string{"OCIRepository/flux-system/flux-system": "./kubernetes"}},
+		want: "Kustomization/flux-system/apps (kubernetes/prod) kubernetes/apps\nKustomization/flux-system/flux-system (kubernetes/prod) kubernetes/prod entry\nkubernetes/flux by hand\nprod unclaimed",
+	}, {
 		name: "an entry point that applies itself, and what is archived",
 		files: "-- flux/config/cluster.yaml --\n" + kustomization("cluster", "./flux", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ignore: |\n    /apps/secret\n") +
 			"-- flux/apps.yaml --\n" + kustomization("apps", "./apps", "") +

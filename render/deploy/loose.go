@@ -136,7 +136,7 @@ func (e *expander) isBootstrap(id render.RootID) bool {
 func (e *expander) findApplied(holders []*holder) {
 	for i, h := range holders {
 		for _, k := range h.self {
-			dir := dirOf(k)
+			dir := e.dirOf(k)
 			for j, other := range holders {
 				if e.appliesRoot(dir, other.root) && !slices.Contains(h.applies, j) {
 					h.applies = append(h.applies, j)
@@ -175,7 +175,7 @@ func (e *expander) appliesItself(holders, component []*holder) (k held, dir stri
 			if err != nil || !e.follows(parsed, idsOf(holders)) {
 				continue
 			}
-			dir := dirOf(parsed)
+			dir := e.dirOf(parsed)
 			if !slices.ContainsFunc(component, func(other *holder) bool { return !e.appliesRoot(dir, other.root) }) {
 				return k, dir, true
 			}

@@ -15,6 +15,9 @@ type Options struct {
 	// Self are sources that are this repository beside those that entry points use:
 	// KIND/NAMESPACE/NAME of the object, or its URL.
 	Self []string
+	// SourcePaths are the directories of the tree that sources of Flux are made of, by KIND/NAMESPACE/NAME of the
+	// object, as `flux push artifact --path` makes them. Such a source is this repository.
+	SourcePaths map[string]string
 	// Remotes are URLs of this repository.
 	Remotes []string
 	// Strict is set when the controller fails where a variable has no value.

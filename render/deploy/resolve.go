@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -91,12 +92,15 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		}
 	}
 	self := e.isSelf(c, ref, s.Spec.URL)
+	if self {
+		out.Top = e.topOf(ref)
+	}
 	switch {
 	case !self && !ok:
 		return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
 	case !self:
 		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.Where()), s.Artifact(ref.Kind)
-	case slices.Contains(e.opts.Self, ref.String()): // whatever its revision is
+	case e.isNamed(ref): // whatever its revision is
 	case s.IsPinned(ref.Kind):
 		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.Revision()), s.Artifact(ref.Kind)
 	case !c.self[ref] && ref.Kind == "GitRepository" && c.isOtherBranch(s.Branch()):
@@ -112,7 +116,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		out.Ignore, out.HasIgnore = *s.Spec.Ignore, true
 	}
 	for _, dir := range s.Spec.Sparse {
-		out.Only = append(out.Only, inTree(dir))
+		out.Only = append(out.Only, path.Join(out.Top, inTree(dir)))
 	}
 	if why == "" {
 		out.Revision = s.Revision()
@@ -122,8 +126,17 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 
 // isSelf reports whether a source is this repository.
 func (e *expander) isSelf(c *cluster, ref render.ObjectRef, url string) bool {
-	return c.self[ref] || slices.Contains(e.opts.Self, ref.String()) || url != "" && (c.urls[address(url)] || e.isRemote(url))
+	return c.self[ref] || e.isNamed(ref) || url != "" && (c.urls[address(url)] || e.isRemote(url))
 }
+
+// isNamed reports whether the options say of a source that it is this repository.
+func (e *expander) isNamed(ref render.ObjectRef) bool {
+	_, ok := e.opts.SourcePaths[ref.String()]
+	return ok || slices.Contains(e.opts.Self, ref.String())
+}
+
+// topOf is the directory of the tree that a source has as its top.
+func (e *expander) topOf(ref render.ObjectRef) string { return inTree(e.opts.SourcePaths[ref.String()]) }
 
 // isRemote reports whether a URL is that of this repository.
 func (e *expander) isRemote(url string) bool {

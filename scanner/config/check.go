@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -65,6 +66,7 @@ func (c *checker) config(config *Config) {
 	c.paths("context", config.Context)
 	c.user("user", config.User)
 	c.paths("entries", config.Entries)
+	c.sourcePaths("sourcePaths", config.SourcePaths)
 	c.argocd(config.ArgoCD)
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
 	c.urls("artifacts.allow", config.AllowedURLs())
@@ -113,16 +115,35 @@ func (c *checker) urls(key string, patterns []string) {
 
 func (c *checker) paths(key string, paths []string) {
 	for i, p := range paths {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		switch clean := path.Clean(p); {
-		case c.Failed(at):
-		case p == "":
-			c.Fail(at, "empty path")
-		case path.IsAbs(p), clean == "..", strings.HasPrefix(clean, "../"):
-			c.Fail(at, "%q is outside the repository: give a path relative to its top, or use the flag", p)
-		}
+		c.path(fmt.Sprintf("%s[%d]", key, i), p, ", or use the flag")
 	}
 }
+
+// path refuses what is no path in the repository; or is what else to do.
+func (c *checker) path(at, p, or string) {
+	switch clean := path.Clean(p); {
+	case c.Failed(at):
+	case p == "":
+		c.Fail(at, "empty path")
+	case path.IsAbs(p), clean == "..", strings.HasPrefix(clean, "../"):
+		c.Fail(at, "%q is outside the repository: give a path relative to its top%s", p, or)
+	}
+}
+
+func (c *checker) sourcePaths(key string, paths map[string]string) {
+	if c.Failed(key) {
+		return
+	}
+	for _, source := range slices.Sorted(maps.Keys(paths)) {
+		if !sourceName.MatchString(source) {
+			c.Fail(key, "%q is not a source of Flux: want KIND/NAMESPACE/NAME, as OCIRepository/flux-system/flux-system", source)
+		}
+		c.path(key+"."+source, paths[source], "")
+	}
+}
+
+// sourceName is KIND/NAMESPACE/NAME of a source of Flux that has files.
+var sourceName = regexp.MustCompile(`^(GitRepository|OCIRepository|Bucket)/[^/]+/[^/]+$`)
 
 func (c *checker) user(key string, u *User) {
 	if u == nil || c.Failed(key) {

@@ -50,6 +50,9 @@ type Config struct {
 	// Self are sources of deployers that are this repository, beside those that entry points
 	// use: KIND/NAMESPACE/NAME of an object, or a URL.
 	Self []string `json:"self,omitempty"`
+	// SourcePaths are the directories of the repository that sources of Flux are made of, by KIND/NAMESPACE/NAME of
+	// the object, as `flux push artifact --path` makes them. Such a source is this repository.
+	SourcePaths map[string]string `json:"sourcePaths,omitempty"`
 	// StrictSubstitution is set where Flux fails when a variable has no value, as with the
 	// controller's StrictPostBuildSubstitutions.
 	StrictSubstitution bool `json:"strictSubstitution,omitempty"`

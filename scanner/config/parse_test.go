@@ -78,9 +78,13 @@ func TestParseErrors(t *testing.T) {
 			`1:13: apiVersion: want preadmit.dev/v1alpha1, not "v1"`, `2:7: kind: want ScanConfig, not "ConfigMap"`}},
 		{"unknown key", header + "failon: deny\n", []string{"3:1: failon: unknown key (did you mean failOn?)"}},
 		{"far key", header + "zzzzzzzzzz: 1\n", []string{
-			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, requirePolicies, loadRestrictor, roots, policies, context, user, applier, serviceNodePortRange, kubernetesVersion, featureGates, runtimeConfig, workloads, entries, self, strictSubstitution, argocd, unclaimed, artifacts, crds, charts, targets"}},
+			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, requirePolicies, loadRestrictor, roots, policies, context, user, applier, serviceNodePortRange, kubernetesVersion, featureGates, runtimeConfig, workloads, entries, self, sourcePaths, strictSubstitution, argocd, unclaimed, artifacts, crds, charts, targets"}},
 		{"nested unknown key", header + "targets:\n- nmae: a\n  roots: [a]\n", []string{
 			"4:3: targets[0].nmae: unknown key (did you mean name?)", "4:3: targets[0].name: required: a name for this target"}},
+		{"wrong sources", header + "sourcePaths:\n  OCIRepository/flux-system/ok: ./kubernetes\n  flux-system: kubernetes\n  Bucket/a/b: ../x\n  Bucket/a/c: ''\n", []string{
+			"4:3: sourcePaths: \"flux-system\" is not a source of Flux: want KIND/NAMESPACE/NAME, as OCIRepository/flux-system/flux-system",
+			"6:15: sourcePaths.Bucket/a/b: \"../x\" is outside the repository: give a path relative to its top",
+			"7:15: sourcePaths.Bucket/a/c: empty path"}},
 		{"wrong API", header + "runtimeConfig: {nonsense: true}\ntargets:\n- name: a\n  roots: [a]\n  runtimeConfig: {v1: true}\n", []string{
 			`3:16: runtimeConfig: "nonsense=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`,
 			`7:18: targets[0].runtimeConfig: "v1=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`}},

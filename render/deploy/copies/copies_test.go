@@ -64,7 +64,7 @@ func TestPartOf(t *testing.T) {
 		{"no copies", "[]", "of nothing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := partOf(t, test.copies); got != test.want {
+			if got := partOf(t, ".", test.copies); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
@@ -72,7 +72,7 @@ func TestPartOf(t *testing.T) {
 }
 
 // partOf is the part that copies make an artifact of, in words.
-func partOf(t *testing.T, text string) string {
+func partOf(t *testing.T, top, text string) string {
 	t.Helper()
 	var a copies.Artifact
 	if err := yaml.Unmarshal([]byte("copy: "+text), &a); err != nil {
@@ -82,11 +82,26 @@ func partOf(t *testing.T, text string) string {
 	if why != "" {
 		return why
 	}
-	part, why := copies.PartOf(source(), all)
+	part, why := copies.PartOf(source(), top, all)
 	if why != "" {
 		return why
 	}
 	return fmt.Sprintf("%s at %s: %s", part.Top, part.At, strings.Join(part.Only, " "))
+}
+
+// TestPartOfDirectory has the copies of a source that is made of a directory of the tree.
+func TestPartOfDirectory(t *testing.T) {
+	for _, test := range []struct{ copies, want string }{
+		{"[{from: '@r/base/**', to: '@artifact/'}]", "apps/base at .: apps/base"},
+		{"[{from: '@r/base/', to: '@artifact/x/'}]", "apps at x: apps/base"},
+		{"[{from: '@r/**', to: '@artifact/'}]", "apps at .: apps"},
+		{"[{from: '@r/../a.yaml', to: '@artifact/'}]", `from "@r/../a.yaml" to "@artifact/", which its source does not have`},
+		{"[{from: '@r/apps/base/', to: '@artifact/'}]", `from "@r/apps/base/" to "@artifact/", which its source does not have`},
+	} {
+		if got := partOf(t, "apps", test.copies); got != test.want {
+			t.Errorf("%s\ngot  %s\nwant %s", test.copies, got, test.want)
+		}
+	}
 }
 
 func TestDir(t *testing.T) {

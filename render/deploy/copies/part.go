@@ -25,24 +25,24 @@ type place struct {
 	isDir    bool
 }
 
-// PartOf returns the part of a source that copies make an artifact of, if everything has the
-// same place below one directory as it has in the source; why says what is not understood, or
+// PartOf returns the part of a source, a directory of a tree, that copies make an artifact of, if everything
+// has the same place below one directory as it has in the source; why says what is not understood, or
 // what the controller fails of.
-func PartOf(source *tree.Tree, all []Copy) (out Part, why string) {
+func PartOf(source *tree.Tree, top string, all []Copy) (out Part, why string) {
 	var places []place
 	for _, c := range all {
-		p, why := c.place(source, places)
+		p, why := c.place(source, top, places)
 		if why != "" {
 			return out, fmt.Sprintf("%s, %s", c, why)
 		}
-		top, at := above(p.from, p.to)
+		from, at := above(p.from, p.to)
 		switch {
-		case !p.isDir && top == p.from:
+		case !p.isDir && from == p.from:
 			return out, fmt.Sprintf("%s, which gives a file another name: that is not supported", c)
-		case len(places) > 0 && (top != out.Top || at != out.At):
+		case len(places) > 0 && (from != out.Top || at != out.At):
 			return out, fmt.Sprintf("%s, another place than the other files have: that is not supported", c)
 		}
-		out.Top, out.At = top, at
+		out.Top, out.At = from, at
 		out.Only = append(out.Only, p.from)
 		places = append(places, p)
 	}
@@ -62,11 +62,12 @@ func (p Part) Dir(name string) (dir, why string) {
 }
 
 // place finds what is copied where, after others.
-func (c Copy) place(source *tree.Tree, others []place) (p place, why string) {
+func (c Copy) place(source *tree.Tree, top string, others []place) (p place, why string) {
 	if slices.Contains(strings.Split(c.to, "/"), "..") || path.IsAbs(c.to) || path.IsAbs(c.from) {
 		return p, "a path that is not supported"
 	}
 	if dir, ok := allIn(c.from); ok {
+		dir = path.Join(top, dir)
 		if entries, err := fs.ReadDir(source.Fsys, dir); err != nil || len(entries) == 0 {
 			return p, "of which its source has nothing"
 		}
@@ -75,12 +76,13 @@ func (c Copy) place(source *tree.Tree, others []place) (p place, why string) {
 	if strings.ContainsAny(c.from, "*?[]") {
 		return p, "a pattern that is not supported: only DIRECTORY/** is, and directories and files"
 	}
-	from := path.Clean(c.from)
+	name := path.Clean(c.from)
+	from := path.Join(top, name)
 	to := source.Resolve(from)
-	if to.Err != nil {
+	if to.Err != nil || !fs.ValidPath(name) {
 		return p, "which its source does not have"
 	}
-	name := path.Base(from)
+	name = path.Base(name)
 	if to.IsDir || c.to == "" || strings.HasSuffix(c.to, "/") || isDirectory(source, path.Clean(c.to), others) {
 		return place{from, path.Join(c.to, name), to.IsDir}, ""
 	}

@@ -48,5 +48,5 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 
 // Deploy is what is known of the deployers of the trees.
 func (c *Change) Deploy(cfg config.Config) deploy.Options {
-	return deploy.Options{Entries: cfg.Entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: c.Remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts()}
+	return deploy.Options{Entries: cfg.Entries, Self: cfg.Self, SourcePaths: cfg.SourcePaths, Strict: cfg.StrictSubstitution, Remotes: c.Remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts()}
 }
