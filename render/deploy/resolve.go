@@ -136,7 +136,9 @@ func (e *expander) isNamed(ref render.ObjectRef) bool {
 }
 
 // topOf is the directory of the tree that a source has as its top.
-func (e *expander) topOf(ref render.ObjectRef) string { return inTree(e.opts.SourcePaths[ref.String()]) }
+func (e *expander) topOf(ref render.ObjectRef) string {
+	return inTree(e.opts.SourcePaths[ref.String()])
+}
 
 // isRemote reports whether a URL is that of this repository.
 func (e *expander) isRemote(url string) bool {
