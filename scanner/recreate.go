@@ -30,7 +30,8 @@ const (
 //     kustomize.toolkit.fluxcd.io/force: enabled before or after the change
 //     (github.com/fluxcd/pkg/ssa, shouldForceApply);
 //   - Argo CD: the sync options Replace=true, Force=true and ServerSideApply=true of the object or
-//     its Application (gitops-engine, pkg/sync, applyObject).
+//     its Application, the former two also as they were before (gitops-engine, pkg/sync, applyObject).
+//     An object that is replaced is created without the annotation of what was last applied.
 //
 // Where nobody says which tool it is, such metadata does.
 func (r *review) sendAs() recreation {
@@ -39,12 +40,16 @@ func (r *review) sendAs() recreation {
 	if argo && option("ServerSideApply") {
 		r.applier = apply.ArgoCDSSA
 	}
-	if r.Operation() != apiserver.Update {
-		return never
+	before := cmp.Or(r.Live, r.Base)
+	either := func(name string) bool {
+		return option(name) || before != nil && change.SyncOption(r.from, before, name)
 	}
-	replaces, forces := option("Replace"), option("Force")
+	replaces, forces := either("Replace"), either("Force")
 	argo = argo || r.assumed && (replaces || forces)
 	switch {
+	case r.Operation() == apiserver.Create && argo && replaces:
+		r.applier, r.assumed = apply.LenientReplace, false
+	case r.Operation() != apiserver.Update:
 	case argo && replaces:
 		r.applier, r.assumed = apply.LenientReplace, false
 		if forces {
@@ -53,7 +58,7 @@ func (r *review) sendAs() recreation {
 	case argo && forces && r.applier != apply.ArgoCDSSA:
 		r.applier, r.assumed = apply.ArgoCD, false
 		return whenRefused
-	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, cmp.Or(r.Live, r.Base))):
+	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, before)):
 		r.assumed = false
 		return whenRefused
 	}

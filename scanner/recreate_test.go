@@ -125,8 +125,8 @@ func TestRecreated(t *testing.T) {
 		"an Application that replaces by force": {
 			base: application("Replace=true, Force=true"), image: "m:bad", want: []string{"CREATE bad image"},
 		},
-		"but for one object": {
-			base: strings.Replace(application("Force=true"), "namespace: shop}", "namespace: shop, "+sync("Force=false")+"}", 1), want: []string{refused},
+		"to which an object cannot say no": {
+			base: strings.Replace(application("Force=true"), "namespace: shop}", "namespace: shop, "+sync("Force=false")+"}", 1),
 		},
 		"an Application does not heed Flux": {
 			base: strings.Replace(application(""), "namespace: shop}", "namespace: shop, "+force+"}", 1), want: []string{refused},
@@ -154,5 +154,25 @@ func TestRecreated(t *testing.T) {
 		if !slices.Equal(got, test.want) || len(r.Indeterminate) > 0 {
 			t.Errorf("%s: %q, want %q; not judged: %v", name, got, test.want, r.Indeterminate)
 		}
+	}
+}
+
+// TestReplacedIsCreated: Argo CD creates what it replaces without the annotation of what was last applied, which
+// large objects have no room for.
+func TestReplacedIsCreated(t *testing.T) {
+	large := "-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: shop\n  annotations: {argocd.argoproj.io/sync-options: OPTIONS}\ndata: {a: " + strings.Repeat("x", 300_000) + "}\n"
+	for options, want := range map[string]int{"Replace=true": 0, "Replace=false": 1, "Force=true": 1, "ServerSideApply=true": 0} {
+		in := input("", strings.Replace(large, "OPTIONS", options, 1))
+		in.Config.Applier = string(apply.ArgoCD)
+		if r := mustScan(t, in); len(r.Findings) != want {
+			t.Errorf("%s: %d findings, want %d", options, len(r.Findings), want)
+		}
+	}
+	// The option before the change counts, too.
+	was := strings.Replace(large, "OPTIONS", "Replace=true", 1)
+	in := input(was, strings.Replace(was, "Replace=true", "Prune=false", 1))
+	in.Config.Applier = string(apply.ArgoCD)
+	if r := mustScan(t, in); len(r.Findings) != 0 {
+		t.Errorf("an object that was replaced: %v", r.Findings)
 	}
 }

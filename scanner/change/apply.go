@@ -54,12 +54,13 @@ func IsForced(root render.Root, o *admission.Object) bool {
 }
 
 // SyncOption reports whether Argo CD applies an object with a sync option, such as Replace: as the
-// object says, or else its Application (gitops-engine, pkg/sync, shouldUseServerSideApply).
+// object says or its Application. An object may say no to ServerSideApply alone (gitops-engine, pkg/sync,
+// applyObject and shouldUseServerSideApply).
 func SyncOption(root render.Root, o *admission.Object, name string) bool {
-	switch syncOption(o, name) {
-	case "true":
+	switch said := syncOption(o, name); {
+	case said == "true":
 		return true
-	case "false":
+	case said == "false" && name == serverSideApply:
 		return false
 	}
 	return root.Unit != nil && slices.Contains(root.Unit.Apply.SyncOptions, name+"=true")
@@ -89,7 +90,10 @@ func OnlyCreates(root render.Root, o *admission.Object) bool {
 }
 
 // IsManaged reports whether a sync keeps the labels and annotations of a Namespace that it creates.
-func IsManaged(o *admission.Object) bool { return syncOption(o, "ServerSideApply") == "true" }
+func IsManaged(o *admission.Object) bool { return syncOption(o, serverSideApply) == "true" }
+
+// serverSideApply is a sync option of Argo CD.
+const serverSideApply = "ServerSideApply"
 
 // Fate is what becomes of the objects of a root that the head does not have.
 type Fate int
