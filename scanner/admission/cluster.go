@@ -152,7 +152,7 @@ func (c *Cluster) Key(o *Object) Key {
 	k := Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
 	if r, ok := c.Resource(kind); ok {
 		k.Namespace = c.requestNamespace(r, o)
-	} else if r, ok := builtin.AnyVersion(kind.GroupKind()); ok { // a version no longer served
+	} else if r, ok := c.anyVersion(kind.GroupKind()); ok { // a version no longer served
 		k.Namespace = c.requestNamespace(r, o)
 	}
 	return k

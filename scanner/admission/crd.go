@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -27,6 +28,36 @@ func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 		}
 	}
 	return all
+}
+
+// servedVersions returns the versions of a kind that the state's CustomResourceDefinitions of it serve, of which
+// it names one; none for a kind that nothing defines.
+func (c *Cluster) servedVersions(kind schema.GroupKind) (definition string, versions []string) {
+	for _, o := range c.list(kinds.Definition) {
+		if o.Defined() != kind {
+			continue
+		}
+		definition = o.Name()
+		for _, r := range custom.AllServed(o.outline()) {
+			if !slices.Contains(versions, r.Version) {
+				versions = append(versions, r.Version)
+			}
+		}
+	}
+	return definition, versions
+}
+
+// anyVersion returns how a version of a kind is served.
+func (c *Cluster) anyVersion(kind schema.GroupKind) (r Resource, ok bool) {
+	if r, ok = builtin.AnyVersion(kind); ok {
+		return r, ok
+	}
+	if crd := c.custom()[kind]; crd != nil {
+		for _, r := range custom.AllServed(crd.outline()) {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 // newEquivalents knows the equivalent resources of built-in and custom kinds.

@@ -3,6 +3,8 @@ package admission
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,17 +59,33 @@ type UnknownKindError struct {
 	// Builtin is set when the API group is Kubernetes' own but this version or kind
 	// of it is not served.
 	Builtin bool
+	// Definition is the name of the CustomResourceDefinition of the kind, which serves Versions and not
+	// this one.
+	Definition string
+	Versions   []string
 }
 
-// Refusal is how clients say that the server does not serve a built-in kind, with what to
-// use in its place; nil for other kinds.
-func (e *UnknownKindError) Refusal() *apierrors.StatusError {
+// UnknownKind returns why a kind is not served.
+func (c *Cluster) UnknownKind(kind schema.GroupVersionKind) *UnknownKindError {
+	e := &UnknownKindError{Kind: kind, Builtin: BuiltinGroup(kind.Group)}
 	if !e.Builtin {
+		e.Definition, e.Versions = c.servedVersions(kind.GroupKind())
+	}
+	return e
+}
+
+// Refusal is how clients say that the server does not serve a version of a kind that is built in or defined,
+// with what to use in its place; nil for other kinds.
+func (e *UnknownKindError) Refusal() *apierrors.StatusError {
+	if !e.Builtin && (e.Definition == "" || slices.Contains(e.Versions, e.Kind.Version)) {
 		return nil
 	}
 	message := fmt.Sprintf("no matches for kind %q in version %q", e.Kind.Kind, e.Kind.GroupVersion())
-	if why := builtin.Unserved(e.Kind); why != "" {
+	if why := builtin.Unserved(e.Kind); e.Builtin && why != "" {
 		message += ": " + why
+	}
+	if !e.Builtin {
+		message += ": " + e.serves()
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: message,
@@ -84,7 +102,19 @@ func (e *UnknownKindError) Error() string {
 		}
 		return fmt.Sprintf("Kubernetes %s does not serve %s %s; %s", builtin.KubernetesVersion(), gv, e.Kind.Kind, hint)
 	}
+	if e.Definition != "" {
+		return fmt.Sprintf("%s %s is not served: %s", gv, e.Kind.Kind, e.serves())
+	}
 	return fmt.Sprintf("no CustomResourceDefinition defines %s %s; add it to the repository or give it with --context", gv, e.Kind.Kind)
+}
+
+// serves says what the definition of the kind serves.
+func (e *UnknownKindError) serves() string {
+	versions := "no version"
+	if len(e.Versions) > 0 {
+		versions = strings.Join(e.Versions, ", ")
+	}
+	return fmt.Sprintf("CustomResourceDefinition %s serves %s", e.Definition, versions)
 }
 
 // handler finds or makes the handler of a kind.
@@ -112,7 +142,7 @@ func (c *Cluster) newHandler(kind schema.GroupVersionKind) (*handler, error) {
 	if _, ok := c.Resource(kind); ok {
 		return c.newCustomHandler(kind)
 	}
-	return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
+	return nil, c.UnknownKind(kind)
 }
 
 func (c *Cluster) newBuiltinHandler(r Resource) *handler {

@@ -265,7 +265,7 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 func TestPrepareDoesNotKnow(t *testing.T) {
 	for text, want := range map[string]string{
 		"{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: g}}":             "no CustomResourceDefinition defines example.org/v1 Gizmo; add it to the repository or give it with --context",
-		"{apiVersion: example.com/v0, kind: Widget, metadata: {name: w}}":            "no CustomResourceDefinition defines example.com/v0 Widget; add it to the repository or give it with --context",
+		"{apiVersion: example.com/v0, kind: Widget, metadata: {name: w}}":            "example.com/v0 Widget is not served: CustomResourceDefinition widgets.example.com serves v1, v2",
 		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy, metadata: {name: p}}": "Kubernetes v1.36.3 does not serve policy/v1beta1 PodSecurityPolicy; removed in v1.25",
 	} {
 		_, _, err := open(t, widgets).Prepare(context.Background(), ask("CREATE", object(t, text), nil))

@@ -131,7 +131,7 @@ func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, err
 		return unknown.New(unknown.Of(reflect.TypeOf(obj), builtin.Enumerated)), nil
 	}
 	if _, ok := c.Resource(kind); !ok {
-		return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
+		return nil, c.UnknownKind(kind)
 	}
 	d, err := c.definition(kind)
 	if err != nil {

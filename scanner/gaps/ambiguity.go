@@ -18,7 +18,7 @@ import (
 
 // Ambiguities warns where what a root looks up is defined differently by other
 // roots, so that the verdict depends on which of them is deployed beside it. Every
-// version of a policy judges; of a namespace or param the first root's counts.
+// version of a policy judges; of a namespace, CustomResourceDefinition or param the first root's counts.
 func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []target.Pair) {
 	if len(t.Head.Ambiguous) == 0 {
 		return
@@ -33,7 +33,9 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 		switch kind := (schema.GroupKind{Group: key.Group, Kind: key.Kind}); {
 		case kinds.IsPolicy(kind):
 			effect = "each version judges the roots that do not define it themselves"
-		case kind == kinds.Namespace && looksInto(key.Name, pairs, visible) && labelsDiffer(defs):
+		case kind == kinds.Namespace && looksInto(key.Name, pairs, visible) && differ(defs, labelsOf):
+			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
+		case kind == kinds.Definition && hasKind(pairs, defs[0].Object.Defined()) && differ(defs, specOf):
 			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
 		case slices.ContainsFunc(visible, func(v target.Visible) bool { return takesParam(v, key) }):
 			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].Roots[0])
@@ -55,15 +57,27 @@ func looksInto(namespace string, pairs []target.Pair, visible []target.Visible) 
 		})
 }
 
-// labelsDiffer reports whether versions of a namespace differ in what selectors and
-// expressions can see of it.
-func labelsDiffer(defs []target.Definition) bool {
-	visible := func(d target.Definition) map[string]any {
-		m, _ := d.Object.Content()["metadata"].(map[string]any)
-		return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
-	}
-	return slices.ContainsFunc(defs[1:], func(d target.Definition) bool { return !reflect.DeepEqual(visible(defs[0]), visible(d)) })
+// hasKind reports whether an object of a kind is judged.
+func hasKind(pairs []target.Pair, kind schema.GroupKind) bool {
+	return slices.ContainsFunc(pairs, func(p target.Pair) bool {
+		return !p.Same && p.Head != nil && p.Head.GroupVersionKind().GroupKind() == kind
+	})
 }
+
+// differ reports whether versions of an object differ in a part of it.
+func differ(defs []target.Definition, part func(*admission.Object) any) bool {
+	first := part(defs[0].Object)
+	return slices.ContainsFunc(defs[1:], func(d target.Definition) bool { return !reflect.DeepEqual(first, part(d.Object)) })
+}
+
+// labelsOf is what selectors and expressions can see of a namespace.
+func labelsOf(o *admission.Object) any {
+	m, _ := o.Content()["metadata"].(map[string]any)
+	return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
+}
+
+// specOf is what decides about objects of the kind that a CustomResourceDefinition defines.
+func specOf(o *admission.Object) any { return o.Content()["spec"] }
 
 // takesParam reports whether a binding may take the object of key for its policy.
 func takesParam(v target.Visible, key admission.Key) bool {

@@ -71,19 +71,12 @@ func (s *Server) Unserved(o *admission.Object) error {
 	if _, ok := s.Cluster().Resource(kind); ok {
 		return nil
 	}
-	why := &admission.UnknownKindError{Kind: kind, Builtin: admission.BuiltinGroup(kind.Group)}
+	why := s.Cluster().UnknownKind(kind)
 	operations := []apiserver.Operation{apiserver.Create, apiserver.Update, apiserver.Delete}
-	if why.Builtin || s.Cluster().KnowsKinds() || slices.ContainsFunc(operations, func(op apiserver.Operation) bool { return s.MayMatch(nil, o, op) || s.MayMutate(nil, o, op) }) {
+	if why.Refusal() != nil || s.Cluster().KnowsKinds() || slices.ContainsFunc(operations, func(op apiserver.Operation) bool { return s.MayMatch(nil, o, op) || s.MayMutate(nil, o, op) }) {
 		return why
 	}
 	return nil
-}
-
-// refuses reports whether a kind that is not served is one that a server certainly refuses: of
-// a group of its own, in which no CustomResourceDefinition defines kinds.
-func (s *Server) refuses(kind *admission.UnknownKindError) bool {
-	kind.Builtin = admission.BuiltinGroup(kind.Kind.Group)
-	return kind.Builtin
 }
 
 // Reached reports whether policies were evaluated, or nothing was there to evaluate.
@@ -108,7 +101,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 		case !unserved:
 			v.stopped(err)
 		case s.Unserved(ask.Main()) == nil:
-		case kind.Kind == ask.Main().GroupVersionKind() && ask.Operation != apiserver.Delete && s.refuses(kind):
+		case kind.Kind == ask.Main().GroupVersionKind() && ask.Operation != apiserver.Delete && kind.Refusal() != nil:
 			v.Refusal, v.Unserved = kind.Refusal(), true
 		default:
 			v.stopped(err)
