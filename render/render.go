@@ -168,6 +168,9 @@ type Options struct {
 	// a schema (`openapi:`), and what can be bounded only by ending the process, as Jsonnet. When
 	// nil, roots that need it are refused.
 	Isolate Isolator
+	// KustomizeVersion is the version that kustomize writes into a label (buildMetadata managedByLabel), as
+	// v5.8.1; empty where it is not known which kustomize builds.
+	KustomizeVersion string
 	// NoCharts is what is wrong with a kustomization that inflates charts, where what builds it does
 	// not; empty for `kustomize build --enable-helm`.
 	NoCharts string

@@ -28,6 +28,8 @@ func New(t *tree.Tree, opts render.Options) render.Source {
 	// Whatever the user wants of kustomizations, the controller has no restrictions.
 	opts.LoadRestrictor = render.LoadRestrictionsNone
 	opts.Cache = nil
+	// The controller is built without a version of kustomize (fluxcd/kustomize-controller#960).
+	opts.KustomizeVersion = "(devel)"
 	opts.NoCharts = "helmCharts are not inflated by kustomize-controller: the build fails, since Helm is not enabled"
 	return &Source{tree: t, opts: opts, views: NewViews(t), files: kustomize.New(t, opts)}
 }

@@ -79,6 +79,10 @@ spec:
 		files: "-- apps/b.yaml --\n" + configMap + "-- apps/sub/a.yml --\n" + strings.Replace(configMap, ": a", ": b", 1) + "-- apps/base/kustomization.yaml --\nresources: [c.yaml]\n-- apps/base/c.yaml --\n" + strings.Replace(configMap, ": a", ": c", 1) + "-- apps/base/not.yaml --\nnot: listed\n-- apps/README.md --\ntext",
 		want:  labeled(configMap) + "---\n" + labeled(strings.Replace(configMap, ": a", ": b", 1)) + "---\n" + labeled(strings.Replace(configMap, ": a", ": c", 1)),
 	}, {
+		name:  "the controller's kustomize has no version",
+		files: "-- apps/kustomization.yaml --\nresources: [a.yaml]\nbuildMetadata: [managedByLabel]\n-- apps/a.yaml --\n" + configMap,
+		want:  strings.Replace(labeled(configMap), "  labels:\n", "  labels:\n    app.kubernetes.io/managed-by: kustomize-(devel)\n", 1),
+	}, {
 		name:  "namespace, names, images, patches, common metadata",
 		files: "-- apps/kustomization.yaml --\nresources: [web.yaml]\nnamespace: other\nimages: [{name: nginx, newTag: '2', newName: docker.io/nginx}]\n-- apps/web.yaml --\n" + deployment,
 		spec: `  targetNamespace: shop

@@ -15,7 +15,9 @@ import (
 )
 
 // builtKey is the directory of a kustomization that was built, among what is made of a tree.
-type builtKey struct{ dir string }
+type builtKey struct{ dir, kustomizeVersion string }
+
+func (r *Source) builtKey(dir string) builtKey { return builtKey{dir, r.opts.KustomizeVersion} }
 
 // built is what a kustomization was built to. A deployer may build the one that is a root, too.
 type built struct {
@@ -27,7 +29,7 @@ type built struct {
 
 // takeBuilt fills in the result of a kustomization that was built before.
 func (r *Source) takeBuilt(result *render.Result, c *build.Closure) bool {
-	kept, ok := r.tree.Made().Load(builtKey{result.Root.Dir})
+	kept, ok := r.tree.Made().Load(r.builtKey(result.Root.Dir))
 	if !ok || !isKept(c) {
 		return false
 	}
@@ -60,7 +62,7 @@ func (r *Source) keepBuilt(result *render.Result, c *build.Closure) {
 		same := *o
 		b.objects = append(b.objects, &same)
 	}
-	r.tree.Made().Store(builtKey{result.Root.Dir}, b)
+	r.tree.Made().Store(r.builtKey(result.Root.Dir), b)
 }
 
 // buildBase builds what a kustomization names, if it does nothing but name one directory: kustomize makes the
@@ -72,13 +74,21 @@ func (r *Source) buildBase(result *render.Result, c *build.Closure) bool {
 	}
 	of := &render.Result{Root: render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: base}}, Trace: tree.NewTrace()}
 	inner := r.walk(base, of.Trace)
-	if inner.Openapi != nil || r.problem(inner) != nil {
+	if inner.Openapi != nil || r.problem(inner) != nil || asksMetadata(inner, base) {
 		return false
 	}
 	if r.build(of, inner); of.Problem != nil {
 		return false // said of the whole
 	}
 	return r.take(result, &built{objects: of.Objects, trace: of.Trace, strict: true})
+}
+
+// asksMetadata reports whether the kustomization of a directory asks for metadata of its build, which one that
+// names it does not heed.
+func asksMetadata(c *build.Closure, dir string) bool {
+	return slices.ContainsFunc(c.Files, func(k *build.Kustomization) bool {
+		return k.Dir == dir && k.Err == nil && len(k.Spec.BuildMetadata) > 0
+	})
 }
 
 // onlyBase returns the directory that is all that the kustomization of a directory names.

@@ -20,6 +20,8 @@ const WorkKind = "kustomization"
 type job struct {
 	Root           render.Root           `json:"root"`
 	LoadRestrictor render.LoadRestrictor `json:"loadRestrictor,omitempty"`
+	// KustomizeVersion is that of Options.
+	KustomizeVersion string `json:"kustomizeVersion,omitempty"`
 }
 
 // jobResult is a Result on the wire.
@@ -33,7 +35,7 @@ type jobResult struct {
 
 // isolated renders a root in a process of its own.
 func (r *Source) isolated(ctx context.Context, root render.Root) (*render.Result, error) {
-	encoded, err := r.opts.Isolate(ctx, r.tree.Fsys, r.opts.Limits, WorkKind, job{Root: root, LoadRestrictor: r.opts.LoadRestrictor})
+	encoded, err := r.opts.Isolate(ctx, r.tree.Fsys, r.opts.Limits, WorkKind, job{Root: root, LoadRestrictor: r.opts.LoadRestrictor, KustomizeVersion: r.opts.KustomizeVersion})
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +59,12 @@ func Work(_ context.Context, _ *isolate.Process, t *tree.Tree, spec json.RawMess
 	// As in the kustomize command, a schema of the root's own replaces the
 	// built-in one, so the latter must not be there yet.
 	openapi.ResetOpenAPI()
-	r := &Source{tree: t, opts: render.Options{LoadRestrictor: j.LoadRestrictor}}
+	r := &Source{tree: t, opts: render.Options{LoadRestrictor: j.LoadRestrictor, KustomizeVersion: j.KustomizeVersion}}
 	result := &render.Result{Root: j.Root, Trace: tree.NewTrace()}
 	c := build.Walk(r.tree, j.Root.Dir, result.Trace)
 	if result.Problem = atEntry(c, c.Problem()); result.Problem == nil {
 		r.build(result, c)
+		r.unknownVersion(result, c)
 	}
 	done := &jobResult{Trace: result.Trace, Problem: result.Problem, Unknown: map[int][]render.Unknown{}}
 	for i, o := range result.Objects {

@@ -92,6 +92,7 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		result.Problem = atEntry(c, c.Unread[0].Problem())
 	}
 	r.findUnknown(result, c, charts)
+	r.unknownVersion(result, c)
 	for _, chart := range charts {
 		for _, why := range chart.Unchecked {
 			result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
@@ -180,7 +181,7 @@ func (r *Source) run(fsys *build.FileSystem, dir string) (resmap.ResMap, error) 
 	for {
 		resources, err := r.runOnce(fsys, dir)
 		if err == nil {
-			return resources, fsys.Closure.RemoveStubs(resources)
+			return resources, cmp.Or(r.versioned(resources, fsys.Closure, dir), fsys.Closure.RemoveStubs(resources))
 		}
 		id, ok := missing(err)
 		if !ok || !fsys.Closure.AddStub(id) {
