@@ -66,3 +66,53 @@ func TestScanUnservedVersions(t *testing.T) {
 		t.Errorf("another kind: %q", says(r))
 	}
 }
+
+// TestScanMigratedVersions: an object whose version is served no more is judged as an update when it goes to one
+// that is.
+func TestScanMigratedVersions(t *testing.T) {
+	policy := func(group, resource string) string {
+		return `
+-- policies/p.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [` + group + `], apiVersions: [v1], operations: [UPDATE], resources: [` + resource + `]}]
+  validations: [{expression: "object.spec == oldObject.spec", message: the spec may not change}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: p}
+spec: {policyName: p, validationActions: [Deny]}
+`
+	}
+	cronJob := func(version, schedule string) string {
+		return policy("batch", "cronjobs") + "-- app/c.yaml --\napiVersion: batch/" + version + "\nkind: CronJob\nmetadata: {name: a, namespace: default}\nspec: {schedule: '" + schedule + "', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}}\n"
+	}
+	foo := func(crd, version, a string) string {
+		return policy("example.com", "foos") + crd + "-- app/c.yaml --\n{apiVersion: example.com/" + version + ", kind: Foo, metadata: {name: a, namespace: default}, spec: {a: " + a + "}}\n"
+	}
+	now := strings.ReplaceAll(foos("crds", "v1", "spec"), "{spec: {type: string}}", "{spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}")
+	now = strings.Replace(now, "openAPIV3Schema: {type: object}", "openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}", 1)
+	was := strings.Replace(now, "v0, served: false", "v0, served: true", 1)
+	gone := now[:strings.Index(now, "  - {name: v0")]
+	for name, test := range map[string]struct{ base, head, want string }{
+		"built in, the same":         {cronJob("v1beta1", "* * * * *"), cronJob("v1", "* * * * *"), ""},
+		"built in, another":          {cronJob("v1beta1", "* * * * *"), cronJob("v1", "1 * * * *"), "new Deny validation app/c.yaml UPDATE CronJob default/a: the spec may not change [inForce]"},
+		"defined, the same":          {foo(was, "v0", "x"), foo(now, "v1", "x"), ""},
+		"defined, another":           {foo(was, "v0", "x"), foo(now, "v1", "y"), "new Deny validation app/c.yaml UPDATE Foo default/a: the spec may not change [inForce]"},
+		"of a version that is gone":  {foo(was, "v0", "x"), foo(gone, "v1", "y"), "indeterminate object app: stored object: example.com/v0 Foo is not served: CustomResourceDefinition foos.example.com serves v1"},
+		"of a version unknown today": {strings.Replace(cronJob("v1", "* * * * *"), "batch/v1\n", "batch/v2alpha1\n", 1), cronJob("v1", "1 * * * *"), "indeterminate object app: stored object: Kubernetes v1.36.3 does not serve batch/v2alpha1 CronJob; use batch/v1 CronJob"},
+	} {
+		for _, by := range []string{"", "flux", "argocd", "argocd-ssa", "kubectl", "kubectl-ssa", "replace"} {
+			in := input(test.base, test.head)
+			in.Config.Applier = by
+			in.Config.Workloads = new(bool)
+			got := slices.DeleteFunc(says(mustScan(t, in)), func(s string) bool { return strings.Contains(s, "CustomResourceDefinition /foos") })
+			if strings.Join(got, "\n") != test.want {
+				t.Errorf("%s, %q: %q, want %q", name, by, got, test.want)
+			}
+		}
+	}
+}

@@ -55,6 +55,7 @@ type Cluster struct {
 
 	mu         sync.Mutex
 	handlers   map[schema.GroupVersionKind]*handler
+	unserved   sync.Map // schema.GroupVersionKind -> func() (*handler, error), of versions that are not served
 	namespaces map[string]*corev1.Namespace
 	plugins    func() []mutator
 

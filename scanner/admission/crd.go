@@ -143,11 +143,16 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 	if err != nil {
 		return nil, err
 	}
+	r, _ := c.Resource(kind)
+	return c.newCustomHandlerOf(r, d)
+}
+
+func (c *Cluster) newCustomHandlerOf(r Resource, d *custom.Definition) (*handler, error) {
+	kind := r.Kind
 	s, err := d.Strategies(kind)
 	if err != nil {
 		return nil, err
 	}
-	r, _ := c.Resource(kind)
 	return &handler{
 		resource:    r,
 		Strategies:  s,

@@ -135,6 +135,32 @@ func (c *Cluster) handler(kind schema.GroupVersionKind) (*handler, error) {
 	return h, nil
 }
 
+// storedHandler finds or makes the handler of a kind of which an object is stored. It was sent in a version that
+// the server may not serve any more, and still reads.
+func (c *Cluster) storedHandler(kind schema.GroupVersionKind) (*handler, error) {
+	h, err := c.handler(kind)
+	if err == nil {
+		return h, nil
+	}
+	made, _ := c.unserved.LoadOrStore(kind, sync.OnceValues(func() (*handler, error) {
+		r, ok := c.anyVersion(kind.GroupKind())
+		if !ok {
+			return nil, err
+		}
+		r.Version, r.Kind = kind.Version, kind
+		switch {
+		case !r.Custom && builtin.CodecOf(kind.Group).Scheme.Recognizes(kind):
+			return c.newBuiltinHandler(r), nil
+		case r.Custom:
+			if d, failed := c.definition(kind); failed == nil && d.Version(kind.Version) != nil {
+				return c.newCustomHandlerOf(r, d)
+			}
+		}
+		return nil, err
+	}))
+	return made.(func() (*handler, error))()
+}
+
 func (c *Cluster) newHandler(kind schema.GroupVersionKind) (*handler, error) {
 	if r, ok := builtin.Of(kind); ok {
 		return c.newBuiltinHandler(r), nil

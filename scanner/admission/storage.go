@@ -120,7 +120,7 @@ func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m man
 
 // stored returns the old object of a request as it is stored.
 func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
-	how := keeping{object: p.ask.OldObject, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide() && p.renewal == nil && p.ask.Operation == admission.Update}
+	how := keeping{before: true, object: p.ask.OldObject, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide() && p.renewal == nil && p.ask.Operation == admission.Update}
 	if s == nil || len(p.unknown.old) > 0 {
 		return p.cluster.storeBy(how, p.unknown.old)
 	}
@@ -220,7 +220,7 @@ func (p *preparation) lastApplied(h *handler) runtime.Object {
 		}
 		last = last.filled(s, p.ask.OldObject, 1) // with the values that the cluster has
 	}
-	obj, err := p.cluster.storeBy(keeping{object: last, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide()}, nil)
+	obj, err := p.cluster.storeBy(keeping{before: true, object: last, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide()}, nil)
 	if err == nil {
 		obj, err = h.convert(obj)
 	}
@@ -262,6 +262,8 @@ type keeping struct {
 	by      apply.Applier
 	mutator Mutator
 	tracked bool
+	// before is set for the object before a request, whose version may have been served when it was sent.
+	before bool
 	// shared has what is known of the object.
 	shared *Storage
 }
@@ -273,7 +275,11 @@ func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	h, err := c.handler(o.GroupVersionKind())
+	handlerOf := c.handler
+	if how.before {
+		handlerOf = c.storedHandler
+	}
+	h, err := handlerOf(o.GroupVersionKind())
 	if err != nil {
 		return nil, err
 	}

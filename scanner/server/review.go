@@ -100,8 +100,10 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 		switch unserved := errors.As(err, &kind); {
 		case !unserved:
 			v.stopped(err)
+		case kind.Kind != ask.Main().GroupVersionKind():
+			v.stopped(err)
 		case s.Unserved(ask.Main()) == nil:
-		case kind.Kind == ask.Main().GroupVersionKind() && ask.Operation != apiserver.Delete && kind.Refusal() != nil:
+		case ask.Operation != apiserver.Delete && kind.Refusal() != nil:
 			v.Refusal, v.Unserved = kind.Refusal(), true
 		default:
 			v.stopped(err)
