@@ -137,11 +137,18 @@ func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error)
 func (e *expander) appliedDirs(all []held) []string {
 	var dirs []string
 	for _, a := range e.applicationsOf(all) {
-		sources := a.AllSources()
-		for i := range sources {
-			if s := &sources[i]; s.Chart == "" && !s.IsReference() && e.isSelfSource(s) {
-				dirs = append(dirs, inTree(s.Path))
-			}
+		dirs = append(dirs, e.selfDirs(a)...)
+	}
+	return dirs
+}
+
+// selfDirs are the directories of this repository that an Application applies.
+func (e *expander) selfDirs(a *argocd.Application) []string {
+	var dirs []string
+	sources := a.AllSources()
+	for i := range sources {
+		if s := &sources[i]; s.Chart == "" && !s.IsReference() && e.isSelfSource(s) {
+			dirs = append(dirs, inTree(s.Path))
 		}
 	}
 	return dirs

@@ -104,6 +104,9 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Message: err.Error()}
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
+	for _, dir := range appset.Names(k.object.JSON, e.isOwn) {
+		e.setDirs[inTree(dir)] = true
+	}
 	if appset.MayUse(k.object.JSON, e.isOwn) {
 		e.graph.Unevaluated = append(e.graph.Unevaluated, n.root.RootID)
 	}

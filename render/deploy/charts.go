@@ -1,10 +1,12 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -21,8 +24,8 @@ import (
 type Chart struct {
 	// Dir is its directory.
 	Dir string
-	// Release is the name of the release, and Namespace where it is: without them that of the chart,
-	// and default.
+	// Release is the name of the release, and Namespace where it is: without them that of the chart, as
+	// far as a release can have it, and default.
 	Release, Namespace string
 	// Values are files of values, the later ones over the earlier ones, and Set values over those.
 	Values []string
@@ -41,18 +44,14 @@ func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 // charts finds the charts of the tree: those that are configured, and others that nothing uses, each
 // with its own values and with each file of values in ci/; libraries too, of which helm/engine makes no objects.
 func (e *expander) charts(found *render.Discovery) []render.Root {
-	configured, used := map[string]bool{}, map[string]bool{}
+	configured := map[string]bool{}
 	var charts []render.Root
 	for _, c := range e.opts.Charts {
 		c.Dir = path.Clean(c.Dir)
 		configured[c.Dir] = true
 		charts = append(charts, e.chart(c, true).root)
 	}
-	for _, n := range e.nodes {
-		if r := n.root.Unit.Release; r != nil && n.root.Unit.Artifact == nil && n.root.Unit.Problem == nil {
-			used[n.root.Dir] = true
-		}
-	}
+	used := e.usedCharts(found, configured)
 	for _, gap := range found.Gaps {
 		if gap.Kind != render.GapChart || configured[gap.Path] || used[gap.Path] {
 			continue
@@ -65,6 +64,59 @@ func (e *expander) charts(found *render.Discovery) []render.Root {
 	slices.SortFunc(charts, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	return charts
 }
+
+// usedCharts are the directories that units have as charts, whether or not these can be rendered, and those that
+// charts of the tree name as dependencies: what values they are rendered with is for their users to say.
+func (e *expander) usedCharts(found *render.Discovery, configured map[string]bool) map[string]bool {
+	used := map[string]bool{}
+	maps.Copy(used, e.setDirs)
+	for _, n := range e.nodes {
+		u := n.root.Unit
+		if r := u.Release; r != nil && r.Dir == n.root.Dir && (u.Artifact == nil || u.Problem != nil) { // the artifact is a dependency that is not there
+			used[n.root.Dir] = true
+		}
+		if n.app != nil {
+			for _, dir := range e.selfDirs(n.app) {
+				used[dir] = true
+			}
+		}
+	}
+	users := slices.Concat(slices.Collect(maps.Keys(used)), slices.Collect(maps.Keys(configured)))
+	for _, gap := range found.Gaps {
+		if gap.Kind == render.GapChart {
+			users = append(users, gap.Path)
+		}
+	}
+	for _, user := range users {
+		for _, dir := range chart.Beside(e.renderer.Tree(), user) {
+			used[dir] = true
+		}
+	}
+	return used
+}
+
+// releaseName is a name for the release of a chart that has none: the one of the chart, without what Helm takes in no
+// name of a release.
+func releaseName(chart string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.ToLower(chart), ".") {
+		part = strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return '-'
+		}, part)
+		if part = strings.Trim(part, "-"); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	name := strings.Join(parts, ".")
+	name = strings.TrimRight(name[:min(len(name), maxReleaseName)], "-.")
+	return cmp.Or(name, "release-name") // as `helm template` calls it
+}
+
+// maxReleaseName is how long the name of a release is at most.
+const maxReleaseName = 53
 
 // chartName is the name in a Chart.yaml.
 func (e *expander) chartName(dir string) (string, error) {
@@ -130,7 +182,7 @@ func (e *expander) chart(c Chart, configured bool) *node {
 		return n
 	}
 	if c.Release == "" {
-		c.Release = own
+		c.Release = releaseName(own)
 	}
 	n.root.Unit.Object, err = json.Marshal(map[string]any{
 		"kind": ChartKind, "metadata": map[string]any{"name": c.Release, "namespace": c.Namespace}, "spec": map[string]any{"values": c.Set},

@@ -18,7 +18,7 @@ import (
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{},
-		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
+		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
 	e.origins = &origins{e}
@@ -60,6 +60,8 @@ type expander struct {
 	remotes map[*render.Result]bool
 	// sets are the ApplicationSets that were generated.
 	sets []unitKey
+	// setDirs are the directories that the templates of ApplicationSets name which were not generated.
+	setDirs map[string]bool
 	// searched are units in which an object was looked for.
 	searched map[search]map[*node]bool
 	// views are what sources have of the tree; nil until one is needed.

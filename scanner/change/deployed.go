@@ -226,17 +226,9 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	}
 }
 
-// chartUsed reports whether a unit installs the chart in a directory.
+// chartUsed reports whether a unit is made of the chart in a directory, or a chart that is judged by itself.
 func (s *Side) chartUsed(dir string) bool {
-	if s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool { return root.Kind == render.KindArgoCD }) && s.UnitsRead(path.Join(dir, "Chart.yaml")) {
-		return true
-	}
-	if slices.ContainsFunc(s.Graph.Charts, func(root render.Root) bool { return root.Dir == dir }) {
-		return true
-	}
-	return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
-		return root.Kind == render.KindHelm && root.Unit.Release != nil && root.Unit.Artifact == nil && root.Unit.Problem == nil && root.Dir == dir
-	})
+	return slices.ContainsFunc(s.Graph.Charts, func(root render.Root) bool { return root.Dir == dir }) || s.UnitsRead(path.Join(dir, "Chart.yaml"))
 }
 
 // IsUnit reports whether a unit stands in a cluster for an object: of a HelmRelease or a
@@ -301,14 +293,15 @@ func (c *Change) TouchesUnclaimed(u UnclaimedRoot) bool {
 	return !ok || !before.Same(u.Root) || !c.Base.Renderer.Unchanged(c.Head.Renderer.Needs(u.Root))
 }
 
-// UnitsRead reports whether a unit is made of a file, or of one directly in a directory.
+// UnitsRead reports whether a unit, or a chart that is judged by itself, is made of a file, or of one directly in a
+// directory.
 func (s *Side) UnitsRead(name string) bool {
 	if s.read == nil {
 		s.read = map[string]bool{}
 		if s.Graph == nil {
 			return false
 		}
-		for _, root := range s.Graph.Units {
+		for _, root := range slices.Concat(s.Graph.Units, s.Graph.Charts) {
 			if root.Unit.Problem != nil {
 				continue
 			}

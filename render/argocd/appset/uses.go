@@ -9,31 +9,57 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 )
 
-// MayUse reports whether Applications of an ApplicationSet, in JSON, may have a repository as a
-// source: not if all their sources are known to be others. isOwn reports whether a URL is that of the repository.
-func MayUse(set []byte, isOwn func(url string) bool) bool {
-	type source struct {
-		RepoURL string `json:"repoURL"`
-	}
+// templateSource is a source in the template of an ApplicationSet.
+type templateSource struct {
+	RepoURL string `json:"repoURL"`
+	Path    string `json:"path"`
+	Chart   string `json:"chart"`
+}
+
+// mayBe reports whether a source may be of a repository.
+func (s templateSource) mayBe(isOwn func(url string) bool) bool {
+	return strings.Contains(s.RepoURL, "{{") || isOwn(s.RepoURL)
+}
+
+// sourcesIn returns the sources that the template of an ApplicationSet has; ok is false when there may be others.
+func sourcesIn(set []byte) (sources []templateSource, ok bool) {
 	var read struct {
 		Spec struct {
 			TemplatePatch string `json:"templatePatch"`
 			Template      struct {
 				Spec struct {
-					Source  *source  `json:"source"`
-					Sources []source `json:"sources"`
+					Source  *templateSource  `json:"source"`
+					Sources []templateSource `json:"sources"`
 				} `json:"spec"`
 			} `json:"template"`
 		} `json:"spec"`
 	}
-	if err := json.Unmarshal(set, &read); err != nil || read.Spec.TemplatePatch != "" {
-		return true
-	}
-	sources := read.Spec.Template.Spec.Sources
+	err := json.Unmarshal(set, &read)
+	sources = read.Spec.Template.Spec.Sources
 	if one := read.Spec.Template.Spec.Source; one != nil {
 		sources = append(sources, *one)
 	}
-	return len(sources) == 0 || slices.ContainsFunc(sources, func(s source) bool { return strings.Contains(s.RepoURL, "{{") || isOwn(s.RepoURL) })
+	return sources, err == nil && read.Spec.TemplatePatch == "" && len(sources) > 0
+}
+
+// MayUse reports whether Applications of an ApplicationSet, in JSON, may have a repository as a
+// source: not if all their sources are known to be others. isOwn reports whether a URL is that of the repository.
+func MayUse(set []byte, isOwn func(url string) bool) bool {
+	sources, ok := sourcesIn(set)
+	return !ok || slices.ContainsFunc(sources, func(s templateSource) bool { return s.mayBe(isOwn) })
+}
+
+// Names returns the directories of a repository that the template of an ApplicationSet, in JSON, names, whatever is
+// generated. isOwn reports whether a URL is that of the repository.
+func Names(set []byte, isOwn func(url string) bool) []string {
+	sources, _ := sourcesIn(set)
+	var dirs []string
+	for _, s := range sources {
+		if s.Path != "" && s.Chart == "" && !strings.Contains(s.Path, "{{") && s.mayBe(isOwn) {
+			dirs = append(dirs, s.Path)
+		}
+	}
+	return dirs
 }
 
 // Reads returns the sources that the git generators of an ApplicationSet, in JSON, read: of each pattern the

@@ -29,6 +29,20 @@ func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
 	return slices.DeleteFunc(all, func(d Dependency) bool { return vendors(t, dir, d.Name) }), err
 }
 
+// Beside returns the directories of a tree that the chart in a directory names as dependencies, whether or not its
+// charts/ have them too.
+func Beside(t *tree.Tree, dir string) []string {
+	all, _ := dependencies(t, dir) // who renders the chart says what is wrong
+	var dirs []string
+	for _, d := range all {
+		at, isDir := strings.CutPrefix(d.Repository, "file://")
+		if at = path.Join(dir, at); isDir && at != dir && fs.ValidPath(at) {
+			dirs = append(dirs, at)
+		}
+	}
+	return dirs
+}
+
 func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 	for _, name := range []string{"Chart.lock", "Chart.yaml"} {
 		to := t.Resolve(path.Join(dir, name))
