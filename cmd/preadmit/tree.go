@@ -83,6 +83,7 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 	below := map[render.RootID][]render.Root{}
 	names := []string{}
 	tops := map[string][]render.Root{}
+	empty := map[string][]objects.TreeUnit{} // ApplicationSets that generate nothing
 	for _, root := range g.Units {
 		if root.Unit.Entry {
 			if tops[root.Cluster] == nil {
@@ -92,6 +93,19 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 			continue
 		}
 		below[root.Unit.Parent] = append(below[root.Unit.Parent], root)
+	}
+	for _, set := range g.Sets {
+		shown := objects.TreeUnit{ID: set.Object.String()}
+		switch {
+		case !set.Empty:
+		case set.Parent.Object != (render.ObjectRef{}):
+			children[set.Parent] = append(children[set.Parent], shown)
+		default:
+			if tops[set.Cluster] == nil && empty[set.Cluster] == nil {
+				names = append(names, set.Cluster)
+			}
+			empty[set.Cluster] = append(empty[set.Cluster], shown)
+		}
 	}
 	var unit func(root render.Root) objects.TreeUnit
 	unit = func(root render.Root) objects.TreeUnit {
@@ -107,6 +121,7 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 		for _, root := range tops[name] {
 			c.Units = append(c.Units, unit(root))
 		}
+		c.Units = append(c.Units, empty[name]...)
 		t.Clusters = append(t.Clusters, c)
 	}
 	for _, root := range found.Roots {

@@ -65,7 +65,10 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 		e.addBrokenSet(parent, c, k, err)
 		return
 	}
-	e.graph.Sets = append(e.graph.Sets, Set{Cluster: c.name, Object: key.object, Keeps: appset.Keeps(k.object.JSON)})
+	e.graph.Sets = append(e.graph.Sets, Set{
+		Cluster: c.name, Object: key.object, Parent: k.root, Keeps: appset.Keeps(k.object.JSON),
+		Empty: len(generated) == 0, Own: appset.Uses(k.object.JSON, e.isOwn),
+	})
 	for _, g := range generated {
 		o := &render.Object{JSON: g.Object, Index: k.object.Index}
 		n := e.addApplication(parent, c, held{header: headerOf(o), object: o, root: k.root})

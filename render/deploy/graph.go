@@ -10,7 +10,8 @@ import (
 type Graph struct {
 	// Units are roots that objects in a cluster ask for, all with a Unit, in the order of
 	// their identities. Suspended ones, and those that cannot be rendered (Unit.Problem), are
-	// among them. None means that the repository has no deployer that is known.
+	// among them. None, and no ApplicationSet that DeploysNothing, means that the repository has no deployer that is
+	// known.
 	Units []render.Root
 	// Charts are the charts of the repository that are configured, or that nothing is known to use, in
 	// the order of their identities. They have a Unit each, and say nothing about deployers.
@@ -42,8 +43,13 @@ type Graph struct {
 type Set struct {
 	Cluster string
 	Object  render.ObjectRef
+	// Parent is the root that renders it; zero when the repository does not hold it.
+	Parent render.RootID
 	// Keeps is set when it never deletes an Application that it no longer generates.
 	Keeps bool
+	// Empty is set when it generates no Application, Own when those that it generates have this repository as a
+	// source.
+	Empty, Own bool
 }
 
 // Set returns the ApplicationSet with a name in a cluster, if it was evaluated.
@@ -57,8 +63,14 @@ func (g *Graph) Set(cluster string, object render.ObjectRef) (Set, bool) {
 	return Set{}, false
 }
 
+// DeploysNothing reports whether an ApplicationSet would have this repository applied, and is known to generate no
+// Application.
+func (g *Graph) DeploysNothing() bool {
+	return slices.ContainsFunc(g.Sets, func(s Set) bool { return s.Empty && s.Own })
+}
+
 // Unclaimed reports whether a discovered root is applied by nothing that is known, in a
 // tree that has deployers.
 func (g *Graph) Unclaimed(id render.RootID) bool {
-	return len(g.Units) > 0 && len(g.Claims[id]) == 0 && len(g.Bootstrap[id]) == 0
+	return (len(g.Units) > 0 || g.DeploysNothing()) && len(g.Claims[id]) == 0 && len(g.Bootstrap[id]) == 0
 }

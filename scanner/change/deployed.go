@@ -113,7 +113,7 @@ func (c *Change) HasDeployers() bool {
 }
 
 func (s *Side) hasDeployers() bool {
-	return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil && !u.Unit.IsElsewhere() })
+	return s.Graph != nil && (s.Graph.DeploysNothing() || slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil && !u.Unit.IsElsewhere() }))
 }
 
 // ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
@@ -323,17 +323,18 @@ func (s *Side) UnitPosition(root render.Root) render.Position {
 }
 
 // IsArgo reports whether what an object of Argo CD has deployed to a cluster is judged, or reported, as
-// units: an Application is one, and an ApplicationSet has those that it generates.
+// units: an Application is one, and so is an ApplicationSet that is not evaluated; others have those that they
+// generate, if any.
 func (c *Change) IsArgo(cluster string, object render.ObjectRef) bool {
 	same := func(ref render.ObjectRef) bool {
 		return ref.Group == object.Group && ref.Kind == object.Kind && ref.Name == object.Name
 	}
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool {
-		return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
-			if root.Kind != render.KindArgoCD || root.Cluster != cluster {
-				return false
-			}
-			return same(root.Object) || root.Unit.Application != nil && same(root.Unit.Application.Set)
-		})
+		if s.Graph == nil {
+			return false
+		}
+		return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
+			return root.Kind == render.KindArgoCD && root.Cluster == cluster && same(root.Object)
+		}) || slices.ContainsFunc(s.Graph.Sets, func(set deploy.Set) bool { return set.Cluster == cluster && same(set.Object) })
 	})
 }

@@ -57,7 +57,7 @@ func (l *Ledger) LeftOut() {
 // isTaken reports whether a unit applies what is in no directory's root.
 func isTaken(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
-	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest, render.GapTestData:
+	case render.GapComponent, render.GapJsonnet, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest, render.GapTestData:
 		return s.UnitsRead(o.Path)
 	}
 	return false

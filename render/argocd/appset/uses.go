@@ -49,6 +49,13 @@ func MayUse(set []byte, isOwn func(url string) bool) bool {
 	return !ok || slices.ContainsFunc(sources, func(s templateSource) bool { return s.mayBe(isOwn) })
 }
 
+// Uses reports whether the template of an ApplicationSet, in JSON, is known to have a repository as a source. isOwn
+// reports whether a URL is that of the repository.
+func Uses(set []byte, isOwn func(url string) bool) bool {
+	sources, _ := sourcesIn(set)
+	return slices.ContainsFunc(sources, func(s templateSource) bool { return isOwn(s.RepoURL) })
+}
+
 // Names returns the directories of a repository that the template of an ApplicationSet, in JSON, names, whatever is
 // generated. isOwn reports whether a URL is that of the repository.
 func Names(set []byte, isOwn func(url string) bool) []string {
