@@ -60,7 +60,7 @@ func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
 	for i, item := range t.items {
 		all[i] = origin.New(func() origin.Places {
 			return origin.Places{
-				Document: tracer.Document(item.index),
+				Document: tracer.Document(item.index), Texts: true,
 				Find: func(field string, part origin.Part) origin.Place {
 					value, found := origin.Field(item.object.Content(), field)
 					return tracer.Place(item.index, fieldIn(item.at, field), part, value, found)
@@ -142,9 +142,10 @@ func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place,
 	case from.field == "helm.valuesObject":
 		place = t.place(locate.FieldOf(from.field, l.Path))
 	case from.field == "helm.values":
-		place = t.place(from.field)
-		line, column := locate.LineOf(from.file.Data, l.Path)
-		place.Position = origin.InLiteral(t.linesOf(place.Path), place.Position, tree.Position{Line: line, Column: column})
+		if place = t.place(origin.InText(from.field, locate.FieldOf("", l.Path))); place.IsText {
+			line, column := locate.LineOf(from.file.Data, l.Path)
+			place = place.InLiteral(t.linesOf(place.Path), tree.Position{Line: line, Column: column})
+		}
 	default:
 		return t.inFile(from.file.Name, l)
 	}

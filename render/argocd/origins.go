@@ -78,7 +78,7 @@ type located struct {
 func (l *located) places() origin.Places {
 	p := origin.Places{Document: l.inner.Document(), Removals: l.inner.Removals, History: l}
 	if l.inner.HasFields() {
-		p.Find = l.find
+		p.Find, p.Texts = l.find, true
 	} else {
 		p.Why = l.inner.Place("metadata.name", origin.Whole).Why
 	}

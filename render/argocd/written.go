@@ -29,8 +29,9 @@ func (p *part) field(name string) string {
 // Application.
 func (p *part) place(name string) origin.Place {
 	for _, o := range slices.Backward(p.overridden) {
-		if at, ok := origin.InFile(o.path, o.data, name); ok {
-			return origin.Place{Position: at, Evidence: origin.Marked}
+		text, _, isText := origin.CutText(name)
+		if at, ok := origin.InFile(o.path, o.data, text); ok {
+			return origin.Place{Position: at, Evidence: origin.Marked, IsText: isText}
 		}
 	}
 	return p.root.Unit.Place(context.Background(), p.field(name))

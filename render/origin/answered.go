@@ -55,6 +55,7 @@ func (a *answered) places() Places {
 	known := a.answers()
 	p := Places{Document: known.Document, Why: known.Why}
 	if known.Fields {
+		p.Texts = true // the origin itself says whether it takes them
 		p.Find = func(path string, part Part) Place {
 			return answer(a, &known.Places, key(path, part), func() Place { return a.asked().Place(path, part) })
 		}

@@ -8,6 +8,10 @@ import (
 // Field returns the value of a field of an object's content, written as for
 // Source.Find.
 func Field(content map[string]any, path string) (value any, found bool) {
+	if text, field, ok := CutText(path); ok {
+		value, _ = Field(content, text)
+		return fieldOfText(value, field)
+	}
 	value = content
 	steps := ParsePath(path)
 	for len(steps) > 0 {

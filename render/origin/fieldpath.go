@@ -21,7 +21,7 @@ type PathStep struct {
 func ParsePath(path string) []PathStep {
 	var steps []PathStep
 	for path != "" {
-		if path[0] == '.' {
+		if path[0] == '.' || path[:1] == textMark {
 			path = path[1:]
 			continue
 		}
@@ -31,7 +31,7 @@ func ParsePath(path string) []PathStep {
 			steps = append(steps, BracketStep(inner))
 			continue
 		}
-		end := strings.IndexAny(path, ".[")
+		end := strings.IndexAny(path, ".["+textMark)
 		if end < 0 {
 			end = len(path)
 		}

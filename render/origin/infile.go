@@ -35,6 +35,17 @@ func InLiteral(lines []string, at, in tree.Position) tree.Position {
 	return out
 }
 
+// InLiteral returns the place of a position in the text that a place is that of. That of a text which is no literal
+// block remains, but of several lines it is not known that this one wrote what is there.
+func (p Place) InLiteral(lines []string, in tree.Position) Place {
+	at := InLiteral(lines, p.Position, in)
+	if at == p.Position && p.Evidence == Marked {
+		p.Evidence = Inferred
+	}
+	p.Position = at
+	return p
+}
+
 // isLiteral reports whether a literal block begins at a position.
 func isLiteral(lines []string, at tree.Position) bool {
 	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {

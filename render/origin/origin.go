@@ -15,6 +15,8 @@ type Places struct {
 	Document tree.Position
 	// find is nil when only the document is known.
 	Find func(path string, part Part) Place
+	// Texts is set when Find takes paths of InText. What does not is asked for the text instead.
+	Texts bool
 	// why says why only the document is known.
 	Why string
 	// removals is nil when nothing takes elements of lists or keys of maps away.
@@ -61,6 +63,8 @@ type Place struct {
 	// Via, of an inferred place, is the field of the object that asks for the unit: it is proven to decide, but
 	// not that the place wrote it. It is empty for others.
 	Via string
+	// IsText is set when the place is that of the text that the field is in (see InText).
+	IsText bool
 	// Text is the place of the value itself when this is that of what decides whether it is there; nil for others.
 	Text *Place
 	// Why says why no line is known, in words for the reader of a report. Only with
@@ -124,6 +128,11 @@ func (s *Origin) Place(path string, part Part) Place {
 	p := s.places()
 	if p.Find == nil {
 		return Place{Position: p.Document, Why: p.Why}
+	}
+	if text, _, ok := CutText(path); ok && !p.Texts {
+		place := p.Find(text, Whole)
+		place.IsText = true
+		return place
 	}
 	return p.Find(path, part)
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -34,13 +35,17 @@ type place struct {
 	file string
 	// line is that in the text of the field, from 1; 0 for the field as a whole.
 	line int
+	// key is the field of the text that is on the line; empty for any.
+	key string
+	// text is set for the text of a field of which it is not known which of its lines counts.
+	text bool
 }
 
 // Origin returns where the Application was written: where the parameter is that fills in a field, else in
 // the template. set is where the ApplicationSet was written, in a tree.
 func (g *Generated) Origin(set *origin.Origin, t *tree.Tree) *origin.Origin {
 	return origin.New(func() origin.Places {
-		return origin.Places{Document: set.Document(), Find: func(field string, _ origin.Part) (at origin.Place) {
+		return origin.Places{Document: set.Document(), Texts: true, Find: func(field string, _ origin.Part) (at origin.Place) {
 			for _, p := range g.places(field) {
 				if at = p.in(set, t); at.Found() {
 					break
@@ -63,22 +68,94 @@ func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
 		}
 		return origin.Place{Position: at, Evidence: origin.Inferred}
 	}
-	at := set.Place(p.field, origin.Whole)
-	if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() && p.line > 0 {
-		at.Position = origin.InLiteral(strings.Split(string(data), "\n"), at.Position, tree.Position{Line: p.line})
+	at := origin.Place{IsText: true}
+	if p.key != "" {
+		at = set.Place(origin.InText(p.field, p.key), origin.Whole)
 	}
+	if at.IsText || !at.Found() {
+		at = set.Place(p.field, origin.Whole)
+		if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() && p.line > 0 {
+			at = at.InLiteral(strings.Split(string(data), "\n"), tree.Position{Line: p.line})
+		}
+	}
+	at.IsText = p.text
 	return at
 }
 
 // places returns where what a field of the Application says may be written, the likeliest first: the
 // parameter that fills it in, if that is one, and the template.
 func (g *Generated) places(field string) []place {
+	if text, in, ok := origin.CutText(field); ok {
+		return g.placesInText(text, in)
+	}
 	text, at := g.template(field)
+	return g.filled(text, at)
+}
+
+// filled returns where a text of the template that is at a place may be written, as places does.
+func (g *Generated) filled(text string, at place) []place {
 	var all []place
 	if names := parametersIn(text, g.set.Spec.GoTemplate); len(names) == 1 {
 		all = g.parameter(names[0])
 	}
 	return append(all, at)
+}
+
+// placesInText returns where a field of a text may be written, as places does: the lines of the template are those of
+// the text where filling them in changes none but the parameters in them.
+func (g *Generated) placesInText(text, in string) []place {
+	raw, at := g.template(text)
+	at.text = true
+	var doc yaml.Node
+	value, _ := origin.Field((&render.Object{JSON: g.Object}).Content(), text)
+	filled, _ := value.(string)
+	if at.line > 0 || yaml.Unmarshal([]byte(filled), &doc) != nil || len(doc.Content) == 0 {
+		return []place{at}
+	}
+	hops, complete := origin.Descend(doc.Content[0], origin.ParsePath(in))
+	before, after := strings.Split(raw, "\n"), strings.Split(filled, "\n")
+	if !complete || len(hops) == 0 || len(before) != len(after) {
+		return []place{at}
+	}
+	for i := range before {
+		if !fills(before[i], after[i]) {
+			return []place{at}
+		}
+	}
+	n := hops[len(hops)-1].Value
+	at.line, at.key, at.text = n.Line, in, false
+	return g.filled(valueOf(before[n.Line-1], after[n.Line-1], n), at)
+}
+
+// fills reports whether a line of a text may be one of a template that is filled in.
+func fills(template, line string) bool {
+	var pattern strings.Builder
+	at := 0
+	for _, found := range tag.FindAllStringIndex(template, -1) {
+		pattern.WriteString(regexp.QuoteMeta(template[at:found[0]]) + ".*")
+		at = found[1]
+	}
+	matches, err := regexp.MatchString("^"+pattern.String()+regexp.QuoteMeta(template[at:])+"$", line)
+	return err == nil && matches
+}
+
+// valueOf returns what a line of a template has for a value that is in the line that it was filled in to; nothing where
+// it has the value itself, or it is not known where that begins.
+func valueOf(template, line string, n *yaml.Node) string {
+	runes := []rune(line)
+	from := len(string(runes[:min(n.Column-1, len(runes))]))
+	if from > len(template) || template[:from] != line[:from] {
+		return ""
+	}
+	before, after := template[from:], line[from:]
+	end := min(len(n.Value), len(after))
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		end = strings.IndexByte(after[1:], after[0]) + 2
+	}
+	if strings.HasPrefix(before, after[:end]) {
+		return ""
+	}
+	return before
 }
 
 // template returns what the template has for a field, and where.

@@ -18,7 +18,7 @@ type names struct {
 // namesOn are the names of an object and on the way to one of its fields.
 func (o *object) namesOn(field string) names {
 	n := names{object: nameIn(o.node, "metadata.name")}
-	hops, _ := origin.Descend(o.node, origin.ParsePath(field))
+	hops, _ := origin.Descend(o.rootOf(field))
 	for _, hop := range hops {
 		if hop.Key == nil {
 			if name := nameIn(hop.Value, "name"); name != "" {

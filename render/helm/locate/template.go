@@ -27,7 +27,7 @@ func (o *object) wrote(field, part string) (w wrote) {
 	if d == nil || o.node == nil {
 		return w
 	}
-	n, missing := nearest(o.node, origin.ParsePath(field))
+	n, missing := nearest(o.rootOf(field))
 	all := d.Trace(n)
 	w.ways, w.missing = [][]engine.Place{all}, missing
 	if missing == nil {
@@ -40,6 +40,22 @@ func (o *object) wrote(field, part string) (w wrote) {
 		}
 	}
 	return w
+}
+
+// rootOf is the node that the steps of a field lead from: the document, or that in a text of it. The steps lead to the
+// text where it is not known which of its lines are which of the document.
+func (o *object) rootOf(field string) (*yaml.Node, []origin.PathStep) {
+	text, in, ok := origin.CutText(field)
+	if !ok || o.node == nil {
+		return o.node, origin.ParsePath(field)
+	}
+	steps := origin.ParsePath(text)
+	if n, missing := nearest(o.node, steps); missing == nil {
+		if root := origin.ParseText(n, strings.Split(o.made.Document.Text, "\n")); root != nil {
+			return root, origin.ParsePath(in)
+		}
+	}
+	return o.node, steps
 }
 
 // readsOf are the keys that may decide what templates wrote, or whether they write what is missing, found once.

@@ -1,0 +1,65 @@
+package origin
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// textMark is in the path of a field of a text, between the path of the text and that in it. It separates steps, as a
+// dot does.
+const textMark = "\x00"
+
+// InText returns the path of a field in the YAML that is the value of another field.
+func InText(text, field string) string { return text + textMark + field }
+
+// CutText returns the path of the text that a field is in, and that of the field in it; ok is false for a field that
+// is in none.
+func CutText(path string) (text, field string, ok bool) { return strings.Cut(path, textMark) }
+
+// fieldOfText returns the value of a field of a text.
+func fieldOfText(text any, path string) (value any, found bool) {
+	s, _ := text.(string)
+	content := map[string]any{}
+	if s == "" || sigsyaml.Unmarshal([]byte(s), &content) != nil {
+		return nil, false
+	}
+	return Field(content, path)
+}
+
+// ParseText parses the YAML that a literal block is, with the positions of its nodes those in the file with these lines;
+// nil for what is no such block.
+func ParseText(n *yaml.Node, lines []string) *yaml.Node {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle == 0 {
+		return nil
+	}
+	shift, found := 0, false
+	for i, line := range strings.Split(strings.TrimRight(n.Value, "\n"), "\n") {
+		if n.Line+i >= len(lines) {
+			return nil
+		}
+		before, ok := strings.CutSuffix(strings.TrimSuffix(lines[n.Line+i], "\r"), line)
+		switch {
+		case strings.TrimSpace(line) == "":
+		case !ok || strings.TrimSpace(before) != "" || found && len(before) != shift:
+			return nil
+		default:
+			shift, found = len(before), true
+		}
+	}
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(n.Value), &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	move(doc.Content[0], n.Line, shift)
+	return doc.Content[0]
+}
+
+// move moves a node, and those in it.
+func move(n *yaml.Node, lines, columns int) {
+	n.Line, n.Column = n.Line+lines, n.Column+columns
+	for _, inner := range n.Content {
+		move(inner, lines, columns)
+	}
+}
