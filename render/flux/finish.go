@@ -68,32 +68,15 @@ func isKustomizeConfig(content map[string]any) bool {
 
 // label sets the labels by which the controller knows its objects, and the common metadata.
 func (u *unit) label(o *render.Object, content map[string]any) *render.Object {
-	metadata, _ := content["metadata"].(map[string]any)
-	if metadata == nil {
-		metadata = map[string]any{}
-		content["metadata"] = metadata
-	}
-	merge(metadata, "labels", map[string]string{
-		Group + "/name": u.object.Metadata.Name, Group + "/namespace": u.object.Metadata.Namespace,
-	})
-	if common := u.object.Spec.CommonMetadata; common != nil {
-		merge(metadata, "labels", common.Labels)
-		merge(metadata, "annotations", common.Annotations)
-	}
-	return &render.Object{JSON: tree.Encode(content), Index: o.Index, Unknown: o.Unknown}
+	unknown := u.metadata().SetOn(content, o.Unknown)
+	return &render.Object{JSON: tree.Encode(content), Index: o.Index, Unknown: unknown}
 }
 
-// merge sets keys of a mapping in another one.
-func merge(metadata map[string]any, field string, values map[string]string) {
-	if len(values) == 0 {
-		return
+// metadata are the labels and annotations that the controller sets.
+func (u *unit) metadata() Metadata {
+	m := Metadata{OwnerGroup: Group, Name: u.object.Metadata.Name, Namespace: u.object.Metadata.Namespace}
+	if common := u.object.Spec.CommonMetadata; common != nil {
+		m.Labels, m.Annotations = common.Labels, common.Annotations
 	}
-	into, _ := metadata[field].(map[string]any)
-	if into == nil {
-		into = map[string]any{}
-		metadata[field] = into
-	}
-	for key, value := range values {
-		into[key] = value
-	}
+	return m
 }

@@ -73,6 +73,11 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	if at, ok := l.added(path); ok {
 		return at
 	}
+	if list, _ := metadataKey(path); list != "" {
+		if by, ok := l.metadata().LostBy(l.substituted(), path); ok {
+			path, part = by, origin.Whole
+		}
+	}
 	at := l.inner.Place(path, part)
 	at.Position = l.real(at.Position)
 	if v, ok := l.variable(path, part); ok {
@@ -83,31 +88,39 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	return at
 }
 
+// substituted is the content of the object after substitution.
+func (l *located) substituted() map[string]any {
+	content := l.before.Content()
+	replace, problem := l.substituter()
+	if problem != nil || replace == nil {
+		return content
+	}
+	if _, after, err := replace.object(l.before, content); err == nil {
+		return after
+	}
+	return content
+}
+
 // added is where a label or an annotation was written that the controller adds.
 func (l *located) added(path string) (origin.Place, bool) {
-	steps := origin.ParsePath(path)
-	if len(steps) < 3 || steps[0].Key != "metadata" {
+	list, key := metadataKey(path)
+	if list == "" {
 		return origin.Place{}, false
 	}
-	var keys []string
-	for _, s := range steps[2:] {
-		keys = append(keys, s.Key)
-	}
-	key := strings.Join(keys, ".")
 	of := func(field string) (origin.Place, bool) {
 		pos := l.written(field)
 		return origin.Place{Position: pos, Evidence: origin.Inferred}, pos.Line > 0
 	}
 	if common := l.object.Spec.CommonMetadata; common != nil {
-		values := map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations}[steps[1].Key]
+		values := map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations}[list]
 		if _, ok := values[key]; ok {
-			return of(origin.AppendKey("spec.commonMetadata."+steps[1].Key, key))
+			return of(origin.AppendKey("spec.commonMetadata."+list, key))
 		}
 	}
 	switch {
-	case steps[1].Key == "labels" && key == Group+"/name":
+	case list == "labels" && key == Group+"/name":
 		return of("metadata.name")
-	case steps[1].Key == "labels" && key == Group+"/namespace":
+	case list == "labels" && key == Group+"/namespace":
 		return of("metadata.namespace")
 	}
 	return origin.Place{}, false

@@ -116,6 +116,37 @@ spec:
         name: web
 `,
 	}, {
+		name:      "a label that is no string",
+		files:     "-- apps/a.yaml --\n" + configMap + "  labels: {app: '${X}', enabled: false}\n-- apps/b.yaml --\n" + strings.Replace(configMap, ": a", ": b", 1) + "  labels: {app: b, empty: null}\n",
+		spec:      "  commonMetadata: {labels: {team: a}}\n  postBuild: {substituteFrom: [{kind: Secret, name: x}]}\n",
+		variables: []render.Variable{{Name: "X", Unknown: "no Secret x"}},
+		want: `apiVersion: v1
+kind: ConfigMap
+metadata:
+  labels:
+    kustomize.toolkit.fluxcd.io/name: apps
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+    team: a
+  name: a
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  labels:
+    app: b
+    empty: ""
+    kustomize.toolkit.fluxcd.io/name: apps
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+    team: a
+  name: b
+`,
+	}, {
+		name:      "an annotation that is no string, and common ones",
+		files:     "-- apps/a.yaml --\n" + configMap + "  annotations: {note: a, number: '${N}'}\n",
+		spec:      "  commonMetadata: {annotations: {team: a}}\n  postBuild: {substitute: {N: '1'}}\n",
+		variables: []render.Variable{{Name: "N", Value: "1"}},
+		want:      strings.Replace(labeled(configMap), "  labels:", "  annotations:\n    team: a\n  labels:", 1),
+	}, {
 		name:  "a component, and one that is missing",
 		files: "-- apps/a.yaml --\n" + configMap + "-- parts/a/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels: [{pairs: {part: a}}]\n",
 		spec:  "  components: [../parts/a, ../parts/b]\n  ignoreMissingComponents: true\n",

@@ -148,8 +148,7 @@ func (b *builder) failed(field string, err error) error {
 // add adds an object unless it is made already, or turned off for its inputs.
 func (b *builder) add(o built, step string) error {
 	metadata, _ := o.content["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	if o.input != nil && annotations[Group+"/reconcile"] == "disabled" {
+	if o.input != nil && annotationsOf(o.content)[Group+"/reconcile"] == "disabled" {
 		return nil
 	}
 	version, _ := o.content["apiVersion"].(string)

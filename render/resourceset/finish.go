@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -21,37 +24,26 @@ const (
 
 // finish makes of an object what flux-operator applies.
 func (s *Set) finish(o built, index int) *render.Object {
-	metadata := o.content["metadata"].(map[string]any) // it has a name
-	set(metadata, "labels", map[string]string{ownerGroup + "/name": s.Metadata.Name, ownerGroup + "/namespace": s.Metadata.Namespace})
-	if common := s.Spec.CommonMetadata; common != nil {
-		set(metadata, "labels", common.Labels)
-		set(metadata, "annotations", common.Annotations)
-	}
-	unknown := fromCluster(o.content, metadata)
+	s.metadata().SetOn(o.content, nil)
+	unknown := fromCluster(o.content)
 	unknown = append(unknown, checksums(o.content, nil)...)
 	return &render.Object{JSON: tree.Encode(o.content), Index: index, Unknown: unknown}
 }
 
-// set sets keys of a mapping in another one.
-func set(metadata map[string]any, field string, values map[string]string) {
-	if len(values) == 0 {
-		return
+// metadata are the labels and annotations that flux-operator sets.
+func (s *Set) metadata() flux.Metadata {
+	m := flux.Metadata{OwnerGroup: ownerGroup, Name: s.Metadata.Name, Namespace: s.Metadata.Namespace}
+	if common := s.Spec.CommonMetadata; common != nil {
+		m.Labels, m.Annotations = common.Labels, common.Annotations
 	}
-	into, _ := metadata[field].(map[string]any)
-	if into == nil {
-		into = map[string]any{}
-		metadata[field] = into
-	}
-	for key, value := range values {
-		into[key] = value
-	}
+	return m
 }
 
 // fromCluster are the fields that are copied from another object in the cluster.
-func fromCluster(content, metadata map[string]any) []render.Unknown {
-	annotations, _ := metadata["annotations"].(map[string]any)
+func fromCluster(content map[string]any) []render.Unknown {
+	annotations := annotationsOf(content)
 	for _, name := range []string{copyFrom, convertFrom} {
-		from, _ := annotations[name].(string)
+		from := annotations[name]
 		if kind := content["kind"]; from == "" || kind != "ConfigMap" && kind != "Secret" {
 			continue
 		}
@@ -61,6 +53,11 @@ func fromCluster(content, metadata map[string]any) []render.Unknown {
 		return []render.Unknown{{Path: []string{"data"}, Reason: "it is copied from " + from + " in the cluster"}}
 	}
 	return nil
+}
+
+// annotationsOf are the annotations of an object as flux-operator reads them: none where a value is no string.
+func annotationsOf(content map[string]any) map[string]string {
+	return (&unstructured.Unstructured{Object: content}).GetAnnotations()
 }
 
 // checksums are the annotations that flux-operator sets to the checksum of other objects.

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
 )
 
 // Origins implements Source. A field is where its template is written, in the ResourceSet, or
 // where the one input is that its template holds.
 func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
-	_, made, problem := s.make(ctx, result.Root)
+	parsed, made, problem := s.make(ctx, result.Root)
 	if problem != nil {
 		return nil, problem
 	}
@@ -27,7 +28,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	}
 	found := make([]*origin.Origin, len(made))
 	for i, o := range made {
-		l := &located{built: o, ctx: ctx, unit: of, set: set}
+		l := &located{built: o, ctx: ctx, unit: of, set: set, metadata: parsed.metadata()}
 		found[i] = origin.Known(origin.Places{Document: set.Place(o.field, origin.Whole).Position, Find: l.find})
 	}
 	return found, nil
@@ -39,12 +40,17 @@ type located struct {
 	ctx  context.Context
 	unit *render.Unit
 	set  *origin.Origin
+	// metadata are the labels and annotations that flux-operator sets.
+	metadata flux.Metadata
 }
 
 // find returns where a field was written.
 func (l *located) find(field string, part origin.Part) origin.Place {
 	if l.resource == nil {
 		return origin.Place{Position: l.set.Place(l.field, origin.Whole).Position, Why: "it is made by " + l.field + " of the ResourceSet"}
+	}
+	if by, ok := l.metadata.LostBy(l.content, field); ok {
+		return l.set.Place(l.field+"."+by, origin.Whole) // quotes belong into the template
 	}
 	value, _ := origin.Field(l.resource, field)
 	if text, _ := value.(string); strings.Contains(text, "<<") {

@@ -70,6 +70,27 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestMetadata(t *testing.T) {
+	const owner = ` "resourceset.fluxcd.controlplane.io/name":"apps","resourceset.fluxcd.controlplane.io/namespace":"flux-system"`
+	tests := []struct{ name, spec, metadata, want string }{
+		{"a label that is no string", "  inputs: [{number: 42}]\n", `labels: {app: a, pr: "<< inputs.number >>"}, annotations: {a: b}`, `{"annotations":{"a":"b"},"labels":{` + owner + `},"name":"a"}`},
+		{"null", "", `labels: {app: a, none: null}`, `{"labels":{"app":"a","none":"",` + owner + `},"name":"a"}`},
+		{"common annotations beside one that is no string", "  commonMetadata: {annotations: {team: x}}\n", `annotations: {a: b, count: 1}`, `{"annotations":{"team":"x"},"labels":{` + owner + `},"name":"a"}`},
+		{"common labels beside an annotation that is no string", "  commonMetadata: {labels: {a: x}}\n", `annotations: {a: b, count: 1}`, `{"annotations":{"a":"b","count":1},"labels":{"a":"x",` + owner + `},"name":"a"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result := renderSet(t, tt.spec+"  resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a, "+tt.metadata+"}}\n")
+			if result.Problem != nil || len(result.Objects) != 1 {
+				t.Fatal(result.Problem, len(result.Objects))
+			}
+			if got := string(tree.Encode(result.Objects[0].Content()["metadata"].(map[string]any))); got != strings.ReplaceAll(tt.want, " ", "") {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	result := renderSet(t, `  resources:
   - {apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: flux-system/a}}}
