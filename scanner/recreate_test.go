@@ -89,6 +89,20 @@ spec:
   syncPolicy: {syncOptions: [OPTIONS]}
 `
 
+// bySet is migration made by a ResourceSet of flux-operator.
+var bySet = strings.Replace(asUnit[strings.Index(asUnit, "-- policies"):], "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app, namespace: flux-system}\nspec: {interval: 1m, path: ./app, prune: true, force: true, sourceRef: {kind: GitRepository, name: flux-system}}\n", `apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: app, namespace: flux-system}
+spec:
+  resources:
+  - apiVersion: batch/v1
+    kind: Job
+    metadata: {name: migrate, namespace: shop}
+    spec:
+      template:
+        spec: {restartPolicy: Never, containers: [{name: m, image: "m:1"}]}
+`, 1)
+
 // TestRecreated: an update that the server refuses for an immutable field is a DELETE and a CREATE
 // where the tool is told to force it.
 func TestRecreated(t *testing.T) {
@@ -107,15 +121,24 @@ func TestRecreated(t *testing.T) {
 		by    apply.Applier
 		want  []string
 	}{
-		"nobody forces it":                     {base: migration, want: []string{refused}},
-		"by an annotation":                     {base: with(force)},
-		"by a label":                           {base: with(`labels: {kustomize.toolkit.fluxcd.io/force: enabled}`)},
-		"an annotation for another tool":       {base: with(force), by: apply.ArgoCD, want: []string{refused}},
-		"it says no":                           {base: with(strings.Replace(force, "Enabled", "disabled", 1)), want: []string{refused}},
-		"what is created is judged":            {base: with(force), image: "m:bad", want: []string{"CREATE bad image"}},
-		"what is deleted is judged":            {base: with(force + ", labels: {keep: me}"), want: []string{"DELETE keep it"}},
-		"by the Kustomization":                 {base: asUnit},
-		"not by the Kustomization":             {base: strings.Replace(asUnit, "force: true", "force: false", 1), want: []string{refused}},
+		"nobody forces it":               {base: migration, want: []string{refused}},
+		"by an annotation":               {base: with(force)},
+		"by a label":                     {base: with(`labels: {kustomize.toolkit.fluxcd.io/force: enabled}`)},
+		"an annotation for another tool": {base: with(force), by: apply.ArgoCD, want: []string{refused}},
+		"it says no":                     {base: with(strings.Replace(force, "Enabled", "disabled", 1)), want: []string{refused}},
+		"what is created is judged":      {base: with(force), image: "m:bad", want: []string{"CREATE bad image"}},
+		"what is deleted is judged":      {base: with(force + ", labels: {keep: me}"), want: []string{"DELETE keep it"}},
+		"by the Kustomization":           {base: asUnit},
+		"not by the Kustomization":       {base: strings.Replace(asUnit, "force: true", "force: false", 1), want: []string{refused}},
+		"not by the ResourceSet":         {base: bySet, want: []string{refused}},
+		"by the ResourceSet":             {base: strings.Replace(bySet, "name: app,", "name: app, annotations: {fluxcd.controlplane.io/force: Enabled},", 1)},
+		"by an object of a ResourceSet":  {base: strings.Replace(bySet, "namespace: shop}", "namespace: shop, annotations: {fluxcd.controlplane.io/force: enabled}}", 1)},
+		"a ResourceSet does not heed kustomize-controller": {
+			base: strings.Replace(bySet, "namespace: shop}", "namespace: shop, "+force+"}", 1), want: []string{refused},
+		},
+		"kustomize-controller does not heed flux-operator": {
+			base: strings.Replace(strings.Replace(asUnit, "force: true", "force: false", 1), "namespace: shop}", "namespace: shop, annotations: {fluxcd.controlplane.io/force: enabled}}", 1), want: []string{refused},
+		},
 		"Argo CD replaces by force":            {base: with(sync("Replace=true, Force=true")), image: "m:bad", by: apply.ArgoCD, want: []string{"CREATE bad image"}},
 		"Argo CD applies by force":             {base: with(sync("Force=true")), by: apply.ArgoCD},
 		"Argo CD replaces":                     {base: with(sync("Replace=true")), by: apply.ArgoCDSSA, want: []string{"UPDATE Required value"}},

@@ -91,6 +91,21 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
+func TestApply(t *testing.T) {
+	for annotations, want := range map[string]string{
+		`{}`: "false false", `{"fluxcd.controlplane.io/force": "Enabled"}`: "false true", `{"fluxcd.controlplane.io/reconcile": "Disabled"}`: "true false",
+		`{"fluxcd.controlplane.io/force": "true", "fluxcd.controlplane.io/reconcile": "enabled"}`: "false false",
+	} {
+		set, err := Parse(json.RawMessage(`{"metadata": {"name": "a", "annotations": ` + annotations + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(set.Apply().Suspended, " ", set.Apply().Force); got != want {
+			t.Errorf("%s: suspended and forced is %s, want %s", annotations, got, want)
+		}
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	result := renderSet(t, `  resources:
   - {apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: flux-system/a}}}

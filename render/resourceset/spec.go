@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 )
@@ -73,7 +74,8 @@ const operator = "system:serviceaccount:flux-system:flux-operator"
 // Apply is how flux-operator applies the objects: it deletes what is no longer made, and all
 // when the ResourceSet is deleted.
 func (s *Set) Apply() render.Apply {
-	a := render.Apply{Suspended: s.Metadata.Annotations[Group+"/reconcile"] == "disabled", Prune: true, DeletionPolicy: "Delete", User: operator}
+	says := func(key, value string) bool { return strings.ToLower(s.Metadata.Annotations[Group+"/"+key]) == value }
+	a := render.Apply{Suspended: says("reconcile", "disabled"), Force: says("force", "enabled"), Prune: true, DeletionPolicy: "Delete", User: operator}
 	if name := s.Spec.ServiceAccountName; name != "" {
 		a.User = "system:serviceaccount:" + s.Metadata.Namespace + ":" + name
 	}

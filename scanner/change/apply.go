@@ -20,6 +20,7 @@ const (
 	// operatorPrune is the annotation by which an object tells flux-operator to leave it behind.
 	operatorPrune = "fluxcd.controlplane.io/prune"
 	fluxForce     = fluxGroup + "/force"
+	operatorForce = "fluxcd.controlplane.io/force"
 	argoOptions   = "argocd.argoproj.io/sync-options"
 	// helmPolicy is the annotation by which an object tells Helm to leave it behind.
 	helmPolicy = "helm.sh/resource-policy"
@@ -48,9 +49,17 @@ func annotation(o *admission.Object, key string) string {
 }
 
 // IsForced reports whether Flux deletes an object and creates it anew to change an immutable field:
-// as spec.force of its Kustomization or the object's own metadata says.
+// as spec.force of its Kustomization, an annotation of its ResourceSet, or the object's own metadata says.
 func IsForced(root render.Root, o *admission.Object) bool {
-	return (root.Unit == nil || root.Kind == render.KindFlux) && (root.Unit != nil && root.Unit.Apply.Force || asks(o, fluxForce, "enabled"))
+	switch {
+	case root.Unit == nil:
+		return asks(o, fluxForce, "enabled")
+	case root.Kind == render.KindFlux:
+		return root.Unit.Apply.Force || asks(o, fluxForce, "enabled")
+	case root.Kind == render.KindResourceSet:
+		return root.Unit.Apply.Force || asks(o, operatorForce, "enabled")
+	}
+	return false
 }
 
 // SyncOption reports whether Argo CD applies an object with a sync option, such as Replace: as the
