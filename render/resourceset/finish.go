@@ -1,9 +1,11 @@
 package resourceset
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,11 +25,14 @@ const (
 )
 
 // finish makes of an object what flux-operator applies.
-func (s *Set) finish(o built, index int) *render.Object {
+func (s *Set) finish(o built, index int) (*render.Object, error) {
 	s.metadata().SetOn(o.content, nil)
-	unknown := fromCluster(o.content)
+	unknown, err := fromCluster(o.content)
+	if err != nil {
+		return nil, &templateError{field: o.field, err: err}
+	}
 	unknown = append(unknown, checksums(o.content, nil)...)
-	return &render.Object{JSON: tree.Encode(o.content), Index: index, Unknown: unknown}
+	return &render.Object{JSON: tree.Encode(o.content), Index: index, Unknown: unknown}, nil
 }
 
 // metadata are the labels and annotations that flux-operator sets.
@@ -39,20 +44,71 @@ func (s *Set) metadata() flux.Metadata {
 	return m
 }
 
-// fromCluster are the fields that are copied from another object in the cluster.
-func fromCluster(content map[string]any) []render.Unknown {
-	annotations := annotationsOf(content)
-	for _, name := range []string{copyFrom, convertFrom} {
-		from := annotations[name]
-		if kind := content["kind"]; from == "" || kind != "ConfigMap" && kind != "Secret" {
-			continue
-		}
-		if _, ok := content["data"].(map[string]any); !ok {
-			content["data"] = map[string]any{}
-		}
-		return []render.Unknown{{Path: []string{"data"}, Reason: "it is copied from " + from + " in the cluster"}}
+// fromCluster are the fields that are copied from other objects in the cluster.
+func fromCluster(content map[string]any) ([]render.Unknown, error) {
+	if kind := content["kind"]; content["apiVersion"] != "v1" || kind != "ConfigMap" && kind != "Secret" {
+		return nil, nil
 	}
-	return nil
+	annotations := annotationsOf(content)
+	var unknown []render.Unknown
+	from, copies := annotations[copyFrom]
+	if copies {
+		fields, err := copied(content, from)
+		if err != nil {
+			return nil, err
+		}
+		for _, field := range fields {
+			unknown = append(unknown, render.Unknown{Path: []string{field}, Reason: "it is copied from " + from + " in the cluster"})
+		}
+	}
+	if from, ok := annotations[convertFrom]; ok && content["kind"] == "ConfigMap" {
+		source, _, _ := strings.Cut(from, ":")
+		if strings.Count(source, "/") != 1 {
+			return nil, fmt.Errorf("invalid %s annotation value '%s' must be in the format 'namespace/name' or 'namespace/name:key'", convertFrom, from)
+		}
+		data := mapping(content, "data")
+		for _, key := range []string{"address", "ca.crt"} {
+			if _, ok := data[key]; !ok && !copies {
+				data[key] = ""
+				unknown = append(unknown, render.Unknown{Path: []string{"data", key}, Reason: "it is taken from the kubeconfig in " + source + " in the cluster"})
+			}
+		}
+	}
+	return unknown, nil
+}
+
+// copied returns the fields that an object has of the ConfigMap or Secret that it is a copy of: data and,
+// where the source has some, binaryData; data beside that of the Secret, and its type unless it has one.
+func copied(content map[string]any, from string) ([]string, error) {
+	if strings.Count(from, "/") != 1 {
+		return nil, fmt.Errorf("invalid %s annotation value '%s' must be in the format 'namespace/name'", copyFrom, from)
+	}
+	mapping(content, "data")
+	if content["kind"] == "ConfigMap" {
+		mapping(content, "binaryData")
+		return []string{"data", "binaryData"}, nil
+	}
+	delete(content, "stringData") // that of the source takes its place
+	switch given, ok := content["type"]; given.(type) {
+	case string:
+		return []string{"data"}, nil
+	default:
+		if ok {
+			return nil, fmt.Errorf("type field of Secret/%s is not a string", from)
+		}
+	}
+	content["type"] = "${" + from + "}" // types of several sources are several
+	return []string{"data", "type"}, nil
+}
+
+// mapping returns a mapping that is a field of an object, and makes it one.
+func mapping(content map[string]any, field string) map[string]any {
+	m, ok := content[field].(map[string]any)
+	if !ok {
+		m = map[string]any{}
+		content[field] = m
+	}
+	return m
 }
 
 // annotationsOf are the annotations of an object as flux-operator reads them: none where a value is no string.

@@ -107,18 +107,31 @@ func TestApply(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	result := renderSet(t, `  resources:
-  - {apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: flux-system/a}}}
-  - {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {annotations: {fluxcd.controlplane.io/checksumFrom: ConfigMap/a/b}}}}}
-`)
-	if result.Problem != nil || len(result.Objects) != 2 {
-		t.Fatal(result.Problem, len(result.Objects))
-	}
-	for i, want := range []string{"data", "spec/template/metadata/annotations/fluxcd.controlplane.io/checksum"} {
-		unknown := result.Objects[i].Unknown
-		if len(unknown) != 1 || strings.Join(unknown[0].Path, "/") != want {
-			t.Errorf("unknown fields %v, want %s", unknown, want)
-		}
+	const from = "annotations: {fluxcd.controlplane.io/copyFrom: flux-system/a}"
+	for _, tt := range []struct{ name, object, unknown, content string }{
+		{"a Secret", "kind: Secret, metadata: {name: a, " + from + "}, stringData: {a: b}", "data type", `"data":{}`},
+		{"a Secret with a type", "kind: Secret, type: x/y, metadata: {name: a, " + from + "}", "data", `"type":"x/y"`},
+		{"a ConfigMap", "kind: ConfigMap, metadata: {name: a, " + from + "}", "data binaryData", `"binaryData":{}`},
+		{"another kind", "kind: Service, metadata: {name: a, " + from + "}", "", ""},
+		{"a kubeconfig", "kind: ConfigMap, data: {address: x, b: z}, metadata: {name: a, annotations: {fluxcd.controlplane.io/convertKubeConfigFrom: 'flux-system/a:b'}}", "data/ca.crt", `"data":{"address":"x","b":"z","ca.crt":""}`},
+		{"a checksum", "kind: Pod, metadata: {name: a, annotations: {fluxcd.controlplane.io/checksumFrom: ConfigMap/a/b}}", "metadata/annotations/fluxcd.controlplane.io/checksum", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			result := renderSet(t, "  resources:\n  - {apiVersion: v1, "+tt.object+"}\n")
+			if result.Problem != nil || len(result.Objects) != 1 {
+				t.Fatal(result.Problem, len(result.Objects))
+			}
+			var unknown []string
+			for _, u := range result.Objects[0].Unknown {
+				unknown = append(unknown, strings.Join(u.Path, "/"))
+			}
+			if got := strings.Join(unknown, " "); got != tt.unknown {
+				t.Errorf("unknown fields %q, want %q", got, tt.unknown)
+			}
+			if text := string(result.Objects[0].JSON); !strings.Contains(text, tt.content) || strings.Contains(text, "stringData") {
+				t.Errorf("%s has not %s", text, tt.content)
+			}
+		})
 	}
 }
 
@@ -131,6 +144,9 @@ func TestProblems(t *testing.T) {
 		{"an id", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), "inputs.id follows from the uid", render.ProblemRefused},
 		{"a function that is not there", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "a", "<< uuidv4 >>"), `function "uuidv4" not defined`, render.ProblemFailed},
 		{"no object", "  resources: [{kind: ConfigMap}]\n", "it is no object with apiVersion, kind and metadata.name", render.ProblemFailed},
+		{"a copy of nothing", "  resources: [{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: a}}}]\n", "must be in the format 'namespace/name'", render.ProblemFailed},
+		{"a copy of a kubeconfig from nothing", "  resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {fluxcd.controlplane.io/convertKubeConfigFrom: a}}}]\n", "must be in the format 'namespace/name' or", render.ProblemFailed},
+		{"a copy with a type that is no string", "  resources: [{apiVersion: v1, kind: Secret, type: null, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: a/b}}}]\n", "type field of Secret/a/b is not a string", render.ProblemFailed},
 		{"an object of two steps", "  steps:\n  - {name: one, resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}\n  - {name: two, resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}\n", `already defined in step "one"`, render.ProblemFailed},
 		{"another strategy", "  inputStrategy: {name: Permute}\n" + fmt.Sprintf(configMap, "a", "x"), `spec.inputStrategy.name "Permute" is not supported`, render.ProblemFailed},
 		{"steps beside resources", "  steps: [{name: one}]\n" + fmt.Sprintf(configMap, "a", "x"), "mutually exclusive", render.ProblemFailed},

@@ -58,7 +58,12 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		return result
 	}
 	for i, o := range made {
-		result.Objects = append(result.Objects, set.finish(o, i))
+		object, err := set.finish(o, i)
+		if err != nil {
+			result.Objects, result.Problem = nil, failed(ctx, root, err)
+			break
+		}
+		result.Objects = append(result.Objects, object)
 	}
 	return result
 }
