@@ -97,6 +97,9 @@ func (r *review) askBefore() admission.Ask {
 // changed judges an object that is created, updated or deleted: by the policies in
 // force and, where they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
+	if !r.applies() {
+		return nil
+	}
 	again := r.sendAs()
 	if again == always {
 		r.out.requests = 0
@@ -155,6 +158,11 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *serv
 // unchanged judges an object that did not change by what did: the proposed
 // policies that reach it.
 func (r *review) unchanged(ctx context.Context) error {
+	if why := r.notApplied(r.Proposed, r.Head); why != nil {
+		r.Key.Namespace = ""
+		r.indeterminate(gaps.Object, "", "the object is not applied as it is, so no policy is asked: "+why.ErrStatus.Message)
+		return nil
+	}
 	names, all := r.PoliciesFor(r.Pair)
 	proposed, before := r.Proposed, r.Before
 	if !all {

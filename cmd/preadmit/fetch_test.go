@@ -254,7 +254,7 @@ func TestFetchSources(t *testing.T) {
 	h := w.repository("resources: []\n")
 	sync := "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: 'https://example.com/own'}\n" +
 		"---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\nspec:\n  path: ./clusters/one\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n"
-	unit := strings.NewReplacer("{url: 'https://example.com/own'}", "{url: URL/org/repo, ref: {branch: main}}", "name: flux-system,", "name: other,", "./clusters/one", "./base", "name: flux-system}\n", "name: other}\n").Replace(sync)
+	unit := strings.NewReplacer("{url: 'https://example.com/own'}", "{url: URL/org/repo, ref: {branch: main}}", "name: flux-system,", "name: other,", "./clusters/one", "./base\n  targetNamespace: default", "name: flux-system}\n", "name: other}\n").Replace(sync)
 	w.commit(h, map[string]string{"clusters/one/flux-system/gotk-sync.yaml": sync, "clusters/one/other.yaml": unit})
 	has(t, w.run(0, "scan", h.Dir), "its source GitRepository/flux-system/other is not this repository but URL/org/repo, which is not fetched: preadmit fetch gets it")
 	has(t, w.fetch(1, h.Dir, "--check"), "missing   git URL/org/repo, version refs/heads/main: asked for at clusters/one/other.yaml:")

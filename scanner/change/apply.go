@@ -62,6 +62,14 @@ func IsForced(root render.Root, o *admission.Object) bool {
 	return false
 }
 
+// LacksNamespace reports whether an object of a namespaced kind is one that kustomize-controller or
+// flux-operator fails to apply: they have no namespace for objects that name none.
+func LacksNamespace(o *admission.Object) bool {
+	origin, _ := o.Tag.(Origin) // none of an object that a cluster has
+	root := origin.Root
+	return root.Unit != nil && (root.Kind == render.KindFlux || root.Kind == render.KindResourceSet) && o.Namespace() == ""
+}
+
 // SyncOption reports whether Argo CD applies an object with a sync option, such as Replace: as the
 // object says or its Application. An object may say no to ServerSideApply alone (gitops-engine, pkg/sync,
 // applyObject and shouldUseServerSideApply).

@@ -10,7 +10,8 @@ import (
 
 // AssumedNamespace notes that objects of a root name no namespace, so that the verdicts
 // on them are those of the namespace which is assumed: nothing in the repository says who
-// applies the root, and where.
+// applies the root, and where. Of units it is known: Helm and Argo CD have a namespace for
+// such objects, and Flux does not apply them.
 func (l *Ledger) AssumedNamespace(t *target.Target, root render.RootID, pairs []target.Pair) {
 	if t.Namespace != "" || root.Object != (render.ObjectRef{}) {
 		return
