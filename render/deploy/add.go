@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
@@ -30,6 +29,9 @@ func (e *expander) add(n *node, k held) {
 		Checkout: render.Checkout{Top: "."}, Strict: e.opts.Strict,
 	}
 	u.Origins = e.origins.of
+	if k.written != nil {
+		u.Origins = e.madeOrigins(u, k.written)
+	}
 	n.root = render.Root{RootID: id, Unit: u}
 	var err error
 	n.object, err = flux.Parse(u.Object)
@@ -43,7 +45,7 @@ func (e *expander) add(n *node, k held) {
 	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
 	n.root.Dir = e.dirOf(n.object)
 	for _, unknown := range k.object.Unknown {
-		if decidesUnit(unknown.Path) {
+		if flux.Decides(unknown.Path) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
 		}
@@ -56,24 +58,6 @@ func (e *expander) add(n *node, k held) {
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
 	}
-}
-
-// decidesUnit reports whether what a unit is turns on a field of its object. The value of a
-// variable may be unknown, and labels, and when and how long the controller works on the unit.
-func decidesUnit(field []string) bool {
-	switch {
-	case len(field) == 3 && field[0] == "metadata":
-		return field[1] != "labels" && field[1] != "annotations" || strings.HasPrefix(field[2], flux.Group)
-	case len(field) < 2 || field[0] != "spec":
-		return len(field) == 0 || field[0] == "spec" || field[0] == "metadata"
-	}
-	switch field[1] {
-	case "interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs":
-		return false
-	case "postBuild":
-		return len(field) < 4 || field[2] != "substitute"
-	}
-	return true
 }
 
 // repeats counts the units above one that apply the same directory under other names.

@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -219,7 +220,7 @@ func (e *expander) isSelfSource(s *argocd.Source) bool {
 
 // isOwn reports whether a URL is this repository's.
 func (e *expander) isOwn(url string) bool {
-	return e.isRemote(url) || e.assumed != "" && address(url) == e.assumed
+	return e.isRemote(url) || e.assumed != "" && fluxtypes.Address(url) == e.assumed
 }
 
 // isJudged reports whether a revision is the one that is judged.

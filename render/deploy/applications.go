@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
 // givenByHand adds the Applications and ApplicationSets of a directory, or in a file, that people apply
@@ -246,7 +247,7 @@ func (e *expander) assumeSelf(holders []*appHolder) {
 				return
 			}
 			if to := e.renderer.Tree().Resolve(inTree(named.Path)); named.Path != "" && named.Path != "." && to.Err == nil && to.IsDir {
-				counts[address(named.RepoURL)]++
+				counts[fluxtypes.Address(named.RepoURL)]++
 			}
 		}
 	}

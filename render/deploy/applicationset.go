@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,20 +73,8 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 		n := e.addApplication(parent, c, held{header: headerOf(o), object: o, root: k.root})
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
-			n.root.Unit.Origins = e.generatedOrigins(n.root.Unit, g)
+			n.root.Unit.Origins = e.madeOrigins(n.root.Unit, func(set *origin.Origin) *origin.Origin { return g.Origin(set, e.renderer.Tree()) })
 		}
-	}
-}
-
-// generatedOrigins returns where the Application of a unit was written that an ApplicationSet generated: where the
-// parameter is that fills in a field, else in the template. Other objects are where they are.
-func (e *expander) generatedOrigins(u *render.Unit, g appset.Generated) func(context.Context, render.RootID, int) (*origin.Origin, error) {
-	return func(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
-		set, err := e.origins.of(ctx, root, index)
-		if err != nil || root != u.Parent || index != u.Index {
-			return set, err
-		}
-		return g.Origin(set, e.renderer.Tree()), nil
 	}
 }
 

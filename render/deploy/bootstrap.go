@@ -32,7 +32,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	file := path.Join(dir, syncFile)
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}
 	written := e.renderer.Render(e.ctx, root)
-	k, ok := e.syncOf(dir, holds(written, flux.Kind))
+	k, ok := e.bootstrapOf(dir, holds(written, flux.Kind))
 	if !ok {
 		n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)))
 		n.cluster.bootstrap = append(n.cluster.bootstrap, e.holding(dir)...)
@@ -59,9 +59,9 @@ func (e *expander) addBootstrapped(dir string) error {
 	return nil
 }
 
-// syncOf is the Kustomization of a sync file that applies its directory or the one above, else
+// bootstrapOf is the Kustomization of a sync file that applies its directory or the one above, else
 // the first.
-func (e *expander) syncOf(dir string, all []held) (found held, ok bool) {
+func (e *expander) bootstrapOf(dir string, all []held) (found held, ok bool) {
 	for _, k := range all {
 		parsed, err := flux.Parse(k.object.JSON)
 		if err != nil {

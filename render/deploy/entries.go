@@ -2,7 +2,7 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
+	"github.com/preadmit/preadmit/render/origin"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -152,7 +153,7 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	if o, ok := e.known(c, ref); ok {
 		s := fluxtypes.Source{}
 		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && s.Spec.URL != "" {
-			c.urls[address(s.Spec.URL)] = true
+			c.urls[fluxtypes.Address(s.Spec.URL)] = true
 			if ref.Kind == "GitRepository" {
 				c.branch = s.Branch()
 			}
@@ -167,14 +168,19 @@ func sourceOf(name string) render.ObjectRef {
 
 // addImplied adds an entry point whose object the repository does not hold.
 func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
-	o := &render.Object{JSON: impliedObject(e.inSource(source, dir), source)}
+	o := &render.Object{JSON: flux.Implied(e.inSource(source, dir), source)}
+	return e.addMade(dir, source, held{header: headerOf(o), object: o})
+}
+
+// addMade adds an entry point whose object something else makes.
+func (e *expander) addMade(dir string, source render.ObjectRef, k held) *node {
 	c := e.clusterOf(dir)
 	e.addSelf(c, source)
 	n := &node{cluster: c}
-	e.add(n, held{header: headerOf(o), object: o})
+	e.add(n, k)
 	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
 		Severity: render.SeverityNote, Position: render.Position{Path: dir},
-		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", headerOf(o).ref(), source),
+		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", k.ref(), source),
 	})
 	return n
 }
@@ -188,25 +194,11 @@ func (e *expander) inSource(source render.ObjectRef, dir string) string {
 	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
 }
 
-// impliedObject is the Kustomization that `flux bootstrap` or flux-operator makes for a
-// directory of a source.
-func impliedObject(dir string, source render.ObjectRef) json.RawMessage {
-	object, _ := json.Marshal(map[string]any{ // strings and booleans
-		"apiVersion": flux.Group + "/v1", "kind": flux.Kind.Kind,
-		"metadata": map[string]any{"name": source.Name, "namespace": source.Namespace},
-		"spec": map[string]any{
-			"interval": "10m0s", "path": "./" + dir, "prune": true,
-			"sourceRef": map[string]any{"kind": source.Kind, "name": source.Name},
-		},
-	})
-	return object
-}
-
 // wouldRender reports whether Flux can make something of a directory.
 func (e *expander) wouldRender(dir string) bool {
 	root := render.Root{
 		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: sourceOf(fluxSystem), Cluster: dir + " implied"},
-		Unit:   &render.Unit{Object: impliedObject(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
+		Unit:   &render.Unit{Object: flux.Implied(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
 	}
 	return e.renderer.Render(e.ctx, root).Problem == nil
 }
@@ -243,13 +235,8 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 		}
 	}
 	for _, o := range found {
-		fi := fluxtypes.ReadInstance(o.object.JSON)
-		if fi == nil {
-			continue
-		}
-		source := sourceOfInstance(o, fi)
-		if dir := path.Join(e.topOf(source), fi.Dir()); chosen(dir) {
-			e.addInstance(o, fi, source, dir)
+		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil {
+			e.addInstance(o, fi, chosen)
 		}
 	}
 	return nil
@@ -269,14 +256,36 @@ func sourceOfInstance(o held, fi *fluxtypes.Instance) render.ObjectRef {
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
 }
 
-// addInstance adds the entry point of a FluxInstance, a directory.
-func (e *expander) addInstance(o held, fi *fluxtypes.Instance, source render.ObjectRef, dir string) {
-	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
+// addInstance adds the entry point of a FluxInstance, if it is a directory of choice: what the patches of
+// the instance make of the Kustomization of spec.sync.
+func (e *expander) addInstance(o held, fi *fluxtypes.Instance, chosen func(dir string) bool) {
+	source := sourceOfInstance(o, fi)
+	dir := path.Join(e.topOf(source), fi.Dir())
+	k := held{object: &render.Object{JSON: flux.Implied(fi.Dir(), source), Index: o.object.Index}, root: o.root}
+	sync, err := flux.NewSync(e.ctx, e.renderer.Tree().Limits, fi, o.object.Unknown, fi.Source(source), k.object.JSON)
+	if err == nil {
+		k.object.JSON = sync.Kustomization.JSON
+		k.written = func(of *origin.Origin) *origin.Origin { return sync.Origin(of, e.renderer.Tree()) }
+		if parsed, bad := flux.Parse(k.object.JSON); bad == nil {
+			source, dir = sourceRefOf(parsed), e.dirOf(parsed)
+		}
+	}
+	if to := e.renderer.Tree().Resolve(dir); !chosen(dir) || to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
 	}
-	n := e.addImplied(dir, source)
+	k.header = headerOf(k.object)
+	n := e.addMade(dir, source, k)
+	if n.root.Unit == nil {
+		return // its cluster has another object of the name
+	}
+	if bad := new(flux.SyncError); errors.As(err, &bad) {
+		n.fail(bad.Kind, bad.Field, bad.Message)
+	} else if sync.Source != nil {
+		made := &render.Object{JSON: sync.Source.JSON, Index: o.object.Index}
+		n.cluster.made = append(n.cluster.made, held{header: headerOf(made), object: made, root: o.root})
+	}
 	if fi.Spec.Sync.URL != "" {
-		n.cluster.urls[address(fi.Spec.Sync.URL)] = true
+		n.cluster.urls[fluxtypes.Address(fi.Spec.Sync.URL)] = true
 		if branch, ok := strings.CutPrefix(fi.Spec.Sync.Ref, "refs/heads/"); ok {
 			n.cluster.branch = branch
 		}

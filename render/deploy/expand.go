@@ -101,6 +101,8 @@ type cluster struct {
 	name string
 	// bootstrap are discovered roots that are applied by hand.
 	bootstrap []render.RootID
+	// made are sources that its FluxInstances make.
+	made []held
 	// self are the sources that are this repository, by what they are called and where they are.
 	self map[render.ObjectRef]bool
 	urls map[string]bool

@@ -45,6 +45,12 @@ func applicationSet(generator, source string) string {
 		"      source: {repoURL: 'https://example.com/fleet', path: '{{path}}'" + source + "}\n"
 }
 
+// instance is a FluxInstance that syncs prod, with patches.
+func instance(patches string) string {
+	return "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n" +
+		"  sync: {kind: GitRepository, url: https://example.com/x, ref: refs/heads/main, path: prod}\n  kustomize:\n    patches:" + patches
+}
+
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
 
 // drawn is a graph in lines: the units with the first lines of their problems, what is
@@ -183,6 +189,60 @@ archive/old unclaimed`,
 		files: "-- deploy/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n" +
 			"-- prod/apps.yaml --\n" + kustomization("apps", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/flux-system (prod) prod entry\ndeploy by hand",
+	}, {
+		name: "a FluxInstance with patches of its source and its Kustomization",
+		files: "-- deploy/instance.yaml --\n" + instance(`
+    - {target: {kind: Deployment, name: source-controller}, patch: '- {op: remove, path: /spec}'}
+    - patch: "{apiVersion: v1, kind: ServiceAccount, metadata: {name: source-controller}, x: 1}"
+    - {target: {kind: Kustom.*}, patch: "- {op: replace, path: /spec/path, value: ./other}\n- {op: add, path: /spec/postBuild, value: {substitute: {A: b}}}"}
+    - {target: {kind: (Git|OCI)Repository}, patch: '- {op: add, path: /spec/ignore, value: /apps/b}'}
+`) + "-- other/apps.yaml --\n" + kustomization("apps", "./apps", "") + "-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/b/a.yaml --\n" + aConfigMap + "-- prod/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (other) apps
+Kustomization/flux-system/flux-system (other) other entry A=b
+apps/b unclaimed
+deploy by hand
+prod unclaimed`,
+	}, {
+		name: "FluxInstances with patches that cannot be applied",
+		files: "-- deploy/a/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - patch: '- {op: remove, path: /spec}'\n"), "prod", "a") + "-- a/a.yaml --\n" + aConfigMap +
+			"-- deploy/b/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - {target: {kind: Kustomization}, patch: '{$patch: delete, apiVersion: a, kind: b, metadata: {name: c}}'}\n"), "prod", "b") + "-- b/a.yaml --\n" + aConfigMap +
+			"-- deploy/c/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - {target: {kind: Kustomization}, patch: '- {op: remove, path: /spec/sourceRef}'}\n"), "prod", "c") + "-- c/a.yaml --\n" + aConfigMap +
+			"-- deploy/d/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - {target: {kind: Kustomization}, patch: 'a: &a [*a]'}\n"), "prod", "d") + "-- d/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/flux-system (a) a entry failed deploy/a/instance.yaml:8:14: the patches of the FluxInstance cannot be applied: a JSON patch needs a target
+Kustomization/flux-system/flux-system (b) b entry refused deploy/b/instance.yaml:7:5: the patches of the FluxInstance cannot be applied: they delete the Kustomization of spec.sync
+Kustomization/flux-system/flux-system (c) deploy/c entry failed deploy/c/instance.yaml:5:3: spec.sourceRef needs a kind and a name
+Kustomization/flux-system/flux-system (d) d entry refused deploy/d/instance.yaml:8:46: the patches of the FluxInstance cannot be applied: the anchor "a" holds an alias of itself
+a unclaimed
+b unclaimed
+c unclaimed
+d unclaimed
+deploy/a by hand
+deploy/b by hand
+deploy/c by hand
+deploy/d by hand`,
+	}, {
+		name: "patches of a FluxInstance that are not known",
+		files: "-- start/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./start", "") +
+			"-- start/a.yaml --\n" + kustomization("a", "./deploy/a", "  postBuild: {substituteFrom: [{kind: Secret, name: x}]}\n") + "---\n" + kustomization("b", "./deploy/b", "  postBuild: {substituteFrom: [{kind: Secret, name: x}]}\n") +
+			"-- deploy/a/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - {target: {kind: Kustomization}, patch: '- {op: add, path: /spec/namePrefix, value: \"${X}\"}'}\n"), "prod", "c/a") + "-- c/a/a.yaml --\n" + aConfigMap +
+			"-- deploy/b/instance.yaml --\n" + strings.ReplaceAll(instance("\n    - {target: {kind: Deployment}, patch: '- {op: add, path: /spec/namePrefix, value: \"${X}\"}'}\n"), "prod", "c/b") + "-- c/b/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/flux-system (c/a) c/a entry refused deploy/a/instance.yaml:8:7: the field spec.kustomize.patches.0.patch of the FluxInstance is not known: it holds ${X}: Secret/flux-system/x, from which variables are substituted, is not in the repository
+Kustomization/flux-system/flux-system (c/b) c/b entry
+Kustomization/flux-system/a (start) deploy/a =Secret/flux-system/x, from which variables are substituted, is not in the repository
+Kustomization/flux-system/b (start) deploy/b =Secret/flux-system/x, from which variables are substituted, is not in the repository
+Kustomization/flux-system/flux-system (start) start entry
+c/a unclaimed`,
+	}, {
+		name: "a FluxInstance with a patch in the values of its chart",
+		files: "-- deploy/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  values:\n" +
+			"    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n      kustomize: {patches: [{target: {kind: Kustomization}, patch: '- {op: add, path: /spec/suspend, value: true}'}]}\n" + "-- prod/a.yaml --\n" + aConfigMap,
+		want: "Kustomization/flux-system/flux-system (prod) prod entry suspended\ndeploy by hand",
+	}, {
+		name:  "a FluxInstance of a tag",
+		files: "-- deploy/instance.yaml --\n" + strings.ReplaceAll(instance(" []\n"), "refs/heads/main", "refs/tags/v1") + "-- prod/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/flux-system (prod) deploy entry refused deploy/instance.yaml:5:3: its source GitRepository/flux-system/flux-system has the revision refs/tags/v1 of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it
+deploy by hand
+prod unclaimed`,
 	}, {
 		name: "a FluxInstance that a chart makes, which is not there",
 		files: "-- apps/flux/app/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux-instance, namespace: flux-system}\nspec:\n  chartRef: {kind: OCIRepository, name: flux-instance}\n" +

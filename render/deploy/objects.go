@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -51,6 +52,9 @@ type held struct {
 	*header
 	object *render.Object
 	root   render.RootID
+	// written returns where the object was written, going by that of the object that it is made of, which the
+	// result holds. It is nil where the result holds the object itself.
+	written func(*origin.Origin) *origin.Origin
 }
 
 // holds returns the objects of a result that are of a kind.
@@ -64,7 +68,7 @@ func holds(r *render.Result, kind schema.GroupKind) []held {
 			continue
 		}
 		if h := headerOf(o); h.isIn(kind) || kind.Group == "" && h.APIVersion == "v1" && h.Kind == kind.Kind {
-			found = append(found, held{h, o, r.Root.RootID})
+			found = append(found, held{header: h, object: o, root: r.Root.RootID})
 		}
 	}
 	return found
@@ -78,7 +82,7 @@ func indexOf(r *render.Result) index {
 	for _, o := range r.Objects {
 		h := headerOf(o)
 		if _, known := ix[h.ref()]; !known {
-			ix[h.ref()] = held{h, o, r.Root.RootID}
+			ix[h.ref()] = held{header: h, object: o, root: r.Root.RootID}
 		}
 	}
 	return ix

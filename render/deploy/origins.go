@@ -29,6 +29,18 @@ func (o *origins) of(_ context.Context, root render.RootID, index int) (*origin.
 	return all[index], nil
 }
 
+// madeOrigins returns where the object of a unit was written that is made of another one, going by where that
+// is. Other objects are where they are.
+func (e *expander) madeOrigins(u *render.Unit, written func(*origin.Origin) *origin.Origin) func(context.Context, render.RootID, int) (*origin.Origin, error) {
+	return func(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
+		of, err := e.origins.of(ctx, root, index)
+		if err != nil || root != u.Parent || index != u.Index {
+			return of, err
+		}
+		return written(of), nil
+	}
+}
+
 // all returns where the objects of a result were written, which is found out once: others ask later,
 // so that it must not end with what asks first. Finding it may ask for that of other results.
 func (o *origins) all(result *render.Result) ([]*origin.Origin, error) {

@@ -175,6 +175,45 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// TestOriginsOfSync locates what flux-operator makes of a FluxInstance: in its patches and in spec.sync.
+func TestOriginsOfSync(t *testing.T) {
+	r, graph := expand(t, files("-- deploy/instance.yaml --\n"+instance(`
+    - target: {kind: Kustomization}
+      patch: |
+        apiVersion: kustomize.toolkit.fluxcd.io/v1
+        kind: Kustomization
+        metadata: {name: any}
+        spec:
+          targetNamespace: shop
+          postBuild: {substitute: {A: b}}
+`)+"-- prod/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '${A}'}\n"), deploy.Options{})
+	root := unit(t, graph, "Kustomization/flux-system/flux-system (prod)")
+	result := r.Render(t.Context(), root)
+	if result.Problem != nil {
+		t.Fatal(result.Problem)
+	}
+	origins, err := r.Origins(t.Context(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{"metadata.namespace": told(origins[0], "metadata.namespace"), "data.a": told(origins[0], "data.a")}
+	for _, field := range []string{"", "spec.path", "spec.targetNamespace", "spec.prune"} {
+		place := root.Unit.Place(t.Context(), field)
+		got["unit "+field] = fmt.Sprint(place.Position, place.Found())
+	}
+	want := map[string]string{
+		"metadata.namespace":        "deploy/instance.yaml:14:28 of (prod/a.yaml:3:1), deploy/instance.yaml:14:28",
+		"data.a":                    "deploy/instance.yaml:15:39 of prod/a.yaml:4:11, deploy/instance.yaml:15:39",
+		"unit ":                     "deploy/instance.yaml:5:3 false",
+		"unit spec.path":            "deploy/instance.yaml:5:87 true",
+		"unit spec.targetNamespace": "deploy/instance.yaml:14:28 true",
+		"unit spec.prune":           "deploy/instance.yaml:5:3 false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // told is the place of a field with its chain, when that has more than one step.
 func told(o *origin.Origin, field string) string {
 	out := o.Place(field, origin.Whole).Position.String()

@@ -1,9 +1,6 @@
 package deploy
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -126,7 +123,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 
 // isSelf reports whether a source is this repository.
 func (e *expander) isSelf(c *cluster, ref render.ObjectRef, url string) bool {
-	return c.self[ref] || e.isNamed(ref) || url != "" && (c.urls[address(url)] || e.isRemote(url))
+	return c.self[ref] || e.isNamed(ref) || url != "" && (c.urls[fluxtypes.Address(url)] || e.isRemote(url))
 }
 
 // isNamed reports whether the options say of a source that it is this repository.
@@ -142,32 +139,8 @@ func (e *expander) topOf(ref render.ObjectRef) string {
 
 // isRemote reports whether a URL is that of this repository.
 func (e *expander) isRemote(url string) bool {
-	same := func(other string) bool { return address(other) == address(url) }
+	same := func(other string) bool { return fluxtypes.Address(other) == fluxtypes.Address(url) }
 	return slices.ContainsFunc(e.opts.Remotes, same) || slices.ContainsFunc(e.opts.Self, same)
-}
-
-// address is a URL of a repository without what does not tell repositories apart: how it is
-// reached, as whom, the suffix and, as hosts of repositories have it, case.
-func address(url string) string {
-	if _, rest, ok := strings.Cut(url, "://"); ok {
-		url = rest
-	} else if host, rest, ok := strings.Cut(url, ":"); ok { // git@host:path
-		url = host + "/" + rest
-	}
-	host, rest, ok := strings.Cut(url, "/")
-	if !ok {
-		return url
-	}
-	if _, name, ok := strings.Cut(host, "@"); ok {
-		host = name
-	}
-	host, _, _ = strings.Cut(host, ":")
-	return cmp.Or(overHTTPS(host), strings.ToLower(host)) + "/" + strings.TrimSuffix(strings.ToLower(strings.Trim(rest, "/")), ".git")
-}
-
-// overHTTPS is the host of which another one takes SSH on the port of HTTPS; empty for others.
-func overHTTPS(host string) string {
-	return map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org"}[strings.ToLower(host)]
 }
 
 // lookUp finds an object in a cluster: in what is applied by hand, in what was rendered, and
@@ -226,6 +199,9 @@ func (e *expander) known(c *cluster, ref render.ObjectRef) (held, bool) {
 			}
 		}
 	}
+	if i := slices.IndexFunc(c.made, func(o held) bool { return o.ref() == ref }); i >= 0 {
+		return c.made[i], true
+	}
 	return held{}, false
 }
 
@@ -257,29 +233,11 @@ func (e *expander) withoutVariables(n *node) render.Root {
 	}
 	root, u := n.root, *n.root.Unit
 	u.Variables = nil
-	u.Object = withoutPostBuild(u.Object)
+	u.Object = flux.WithoutPostBuild(u.Object)
 	root.Unit = &u
 	root.Cluster += " without variables" // another identity: it renders to something else
 	n.plain = &root
 	return root
-}
-
-// withoutPostBuild is a Kustomization that substitutes nothing.
-func withoutPostBuild(object json.RawMessage) json.RawMessage {
-	var o map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(object))
-	decoder.UseNumber()
-	if decoder.Decode(&o) != nil {
-		return object
-	}
-	if spec, ok := o["spec"].(map[string]any); ok {
-		delete(spec, "postBuild")
-	}
-	data, err := json.Marshal(o)
-	if err != nil {
-		return object
-	}
-	return data
 }
 
 // dotted is a path of an unknown field in words.
