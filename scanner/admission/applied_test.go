@@ -1,6 +1,10 @@
 package admission
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
@@ -141,6 +147,49 @@ func TestDropped(t *testing.T) {
 	req, warned, err := open(t, widgets).Prepare(t.Context(), a)
 	if err != nil || len(warned) > 0 || !slices.Equal(req.Dropped(), []string{`unknown field "dat"`}) {
 		t.Errorf("warnings %q, dropped %q, %v", warned, req.Dropped(), err)
+	}
+}
+
+// TestInvalidCertificates: Flux leaves out the certificates of a conversion webhook that a server refuses.
+func TestInvalidCertificates(t *testing.T) {
+	definition := func(conversion string) *Object {
+		return object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.org}, spec: {group: example.org, scope: Namespaced, "+
+			"names: {kind: Thing, plural: things, singular: thing, listKind: ThingList}, "+conversion+"versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}")
+	}
+	with := func(certificates string) *Object {
+		return definition("conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://example.org', caBundle: " + certificates + "}}}, ")
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "example.org"}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid, err := cert.EncodeCertificates(authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for certificates, want := range map[string]map[apply.Applier]bool{
+		"Cg==":                                   {apply.Flux: true, apply.ArgoCDSSA: false, apply.KubectlSSA: false, apply.ArgoCD: false},
+		"Y2VydGlmaWNhdGU=":                       {apply.Flux: true, apply.ArgoCDSSA: false},
+		"'not base64'":                           {apply.Flux: true, apply.ArgoCDSSA: false},
+		"''":                                     {apply.Flux: true, apply.ArgoCDSSA: true},
+		base64.StdEncoding.EncodeToString(valid): {apply.Flux: true, apply.ArgoCDSSA: true},
+	} {
+		for by, accepted := range want {
+			for operation, old := range map[k8sadmission.Operation]*Object{"CREATE": nil, "UPDATE": definition("")} {
+				if operation == "CREATE" && by != apply.Flux {
+					continue // a server takes a new one with some certificates that are not valid
+				}
+				a := ask(operation, with(certificates), old)
+				a.Applier = by
+				if _, _, err := open(t, widgets).Prepare(t.Context(), a); (err == nil) != accepted {
+					t.Errorf("%s of %s by %s: %v", operation, certificates, by, err)
+				}
+			}
+		}
 	}
 }
 

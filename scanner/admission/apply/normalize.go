@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/base64"
 	"maps"
 	"slices"
 
@@ -9,12 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/transport"
 )
 
 // Normalized returns a manifest as Flux sends it (github.com/fluxcd/pkg/ssa/normalize): of
 // kinds that its client knows only the fields that the client knows, with the protocol of
 // ports written and Secrets without stringData. No manifest has a status, but for
-// CustomResourceDefinitions. The content itself is not modified.
+// CustomResourceDefinitions, which have no certificates that are not valid. The content itself
+// is not modified.
 func Normalized(content map[string]any) map[string]any {
 	u := &unstructured.Unstructured{Object: content}
 	kind := u.GroupVersionKind()
@@ -28,8 +31,28 @@ func Normalized(content map[string]any) map[string]any {
 	_ = unstructured.SetNestedField(out, nil, "metadata", "creationTimestamp")
 	if kind.Kind != "CustomResourceDefinition" {
 		delete(out, "status")
+	} else if kind.Group == "apiextensions.k8s.io" && !trusts(out) {
+		unstructured.RemoveNestedField(out, caBundle...)
 	}
 	return out
+}
+
+// caBundle is where a CustomResourceDefinition has the certificates of its conversion webhook.
+var caBundle = []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
+
+// trusts reports whether Flux leaves the certificates of a CustomResourceDefinition as they are: it
+// removes those that the server would refuse (github.com/fluxcd/pkg/ssa/utils, RemoveCABundleFromCRD).
+func trusts(definition map[string]any) bool {
+	text, _, err := unstructured.NestedString(definition, caBundle...)
+	if err != nil || text == "" {
+		return true
+	}
+	certificates, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(certificates) == 0 {
+		return err == nil
+	}
+	_, err = transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: certificates}})
+	return err == nil
 }
 
 // isLeft reports whether Flux leaves manifests of a kind as they are.
