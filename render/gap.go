@@ -69,7 +69,8 @@ const (
 	GapTestData GapKind = "test data"
 	// GapAmbiguous is an object that several units apply, each with a content of its own.
 	GapAmbiguous GapKind = "applied differently"
-	// GapSync is something that an Application has Argo CD do beside applying its objects.
+	// GapSync is something that an Application has Argo CD do beside applying its objects, or who
+	// applies those of a unit where that is not known.
 	GapSync GapKind = "sync option"
 	// GapRefused is a root that was not rendered: see ProblemRefused.
 	GapRefused GapKind = "refused root"

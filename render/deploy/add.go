@@ -39,10 +39,10 @@ func (e *expander) add(n *node, k held) {
 		n.fail(render.ProblemFailed, "spec", err.Error())
 		return
 	}
-	n.unknown = unknownVariables(k.object)
+	n.unknown = flux.UnknownVariables(k.object)
 	e.remarkFields(n)
 	u.Apply = n.object.Apply()
-	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
+	u.Cluster = n.object.Spec.KubeConfig.Cluster(n.cluster.name, n.object.Metadata.Namespace)
 	n.root.Dir = e.dirOf(n.object)
 	for _, unknown := range k.object.Unknown {
 		if flux.Decides(unknown.Path) {
@@ -121,19 +121,6 @@ func (n *node) fail(kind render.ProblemKind, field, message string) {
 		u.Problem.Path = n.root.Dir
 	}
 	n.resolved = true
-}
-
-// remoteCluster is the cluster that a unit applies to.
-func remoteCluster(own, namespace string, c *flux.KubeConfig) string {
-	switch {
-	case c == nil:
-		return own
-	case c.SecretRef != nil:
-		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.SecretRef.Name)
-	case c.ConfigMapRef != nil:
-		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.ConfigMapRef.Name)
-	}
-	return own + ", kubeconfig"
 }
 
 // clusterOf returns a cluster by name.

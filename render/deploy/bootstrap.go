@@ -1,11 +1,13 @@
 package deploy
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
 // syncFile is what `flux bootstrap` writes the Kustomization into that it makes.
@@ -88,4 +90,83 @@ func (e *expander) holding(dir string) (holding []render.RootID) {
 		}
 	}
 	return holding
+}
+
+// findAccounts has the units whose objects name no service account applied as that which their controllers impersonate
+// then.
+func (e *expander) findAccounts() error {
+	for _, n := range e.nodes {
+		controller, namespace, named := "", "", ""
+		switch {
+		case n.object != nil:
+			controller, namespace, named = fluxtypes.KustomizeController, n.object.Metadata.Namespace, n.object.Spec.ServiceAccountName
+		case n.release != nil:
+			controller, namespace, named = fluxtypes.HelmController, n.release.namespace(), n.release.Spec.ServiceAccountName
+		case n.set != nil:
+			controller, namespace, named = fluxtypes.Operator, n.set.Metadata.Namespace, n.set.Spec.ServiceAccountName
+		}
+		if controller == "" || named != "" {
+			continue
+		}
+		if err := e.findAccountsOf(n.cluster); err != nil {
+			return err
+		}
+		switch account := n.cluster.accounts[controller]; {
+		case account.Unknown != "":
+			e.notJudged(n, "spec", fmt.Sprintf("which service account applies the objects is not known, %s of %s: %s", fluxtypes.AccountFlag, controller, account.Unknown))
+		case account.Name != "":
+			n.root.Unit.Apply.User = "system:serviceaccount:" + namespace + ":" + account.Name
+		}
+	}
+	return nil
+}
+
+// findAccountsOf finds the accounts of a cluster: what the Deployments of its controllers say, or else its
+// FluxInstances.
+func (e *expander) findAccountsOf(c *cluster) error {
+	if c.accounts != nil {
+		return nil
+	}
+	c.accounts = map[string]fluxtypes.Account{}
+	controllers := []string{fluxtypes.KustomizeController, fluxtypes.HelmController, fluxtypes.Operator}
+	var mentions []render.Mention
+	for _, name := range controllers {
+		mentions = append(mentions, render.Mention{Group: fluxtypes.ControllerKind.Group, Kind: fluxtypes.ControllerKind.Kind, Name: name})
+	}
+	var here, holding []*node
+	for _, n := range e.nodes {
+		if n.root.Unit.Cluster == c.name && n.root.Unit.Problem == nil {
+			if here = append(here, n); e.mayHold(n.root, mentions...) {
+				holding = append(holding, n)
+			}
+		}
+	}
+	if err := e.renderNodes(holding); err != nil {
+		return err
+	}
+	var ids []render.RootID
+	for _, n := range here {
+		ids = append(ids, n.root.RootID)
+	}
+	for _, id := range append(ids, c.bootstrap...) {
+		for _, o := range holds(e.results[id], fluxtypes.ControllerKind) {
+			if _, known := c.accounts[o.Metadata.Name]; !known && slices.Contains(controllers, o.Metadata.Name) {
+				c.accounts[o.Metadata.Name] = fluxtypes.AccountOf(o.object)
+			}
+		}
+	}
+	for _, id := range append(ids, c.bootstrap...) {
+		for _, o := range append(holds(e.results[id], fluxtypes.InstanceKind), holds(e.results[id], releaseKind)...) {
+			fi := fluxtypes.ReadInstance(o.object.JSON)
+			if fi == nil {
+				continue
+			}
+			for name, account := range flux.Accounts(e.ctx, e.renderer.Tree().Limits, fi, namespaceOfInstance(o), o.object.Unknown) {
+				if _, known := c.accounts[name]; !known {
+					c.accounts[name] = account
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -235,7 +235,7 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 		}
 	}
 	for _, o := range found {
-		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil {
+		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil && fi.Spec.Sync != nil {
 			e.addInstance(o, fi, chosen)
 		}
 	}
@@ -249,11 +249,15 @@ func mentionsOfInstances() []render.Mention {
 
 // sourceOfInstance is the source that a FluxInstance makes.
 func sourceOfInstance(o held, fi *fluxtypes.Instance) render.ObjectRef {
-	namespace := o.ref().Namespace
-	if o.root.Object == (render.ObjectRef{}) { // who applies it may say the namespace
-		namespace = cmp.Or(o.Metadata.Namespace, fluxSystem)
-	}
+	namespace := namespaceOfInstance(o)
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
+}
+
+func namespaceOfInstance(o held) string {
+	if o.root.Object == (render.ObjectRef{}) { // who applies it may say the namespace
+		return cmp.Or(o.Metadata.Namespace, fluxSystem)
+	}
+	return o.ref().Namespace
 }
 
 // addInstance adds the entry point of a FluxInstance, if it is a directory of choice: what the patches of

@@ -31,6 +31,9 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if err := e.findProjects(); err != nil {
 		return nil, err
 	}
+	if err := e.findAccounts(); err != nil {
+		return nil, err
+	}
 	e.graph.Charts = e.charts(found)
 	return e.finish(), nil
 }
@@ -103,6 +106,8 @@ type cluster struct {
 	bootstrap []render.RootID
 	// made are sources that its FluxInstances make.
 	made []held
+	// accounts are those that its controllers impersonate, by their names; nil until they were looked for.
+	accounts map[string]fluxtypes.Account
 	// self are the sources that are this repository, by what they are called and where they are.
 	self map[render.ObjectRef]bool
 	urls map[string]bool

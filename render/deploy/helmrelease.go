@@ -3,7 +3,6 @@ package deploy
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
@@ -55,13 +54,13 @@ type helmAction struct {
 // namespace is that of the HelmRelease.
 func (h *helmRelease) namespace() string { return cmp.Or(h.Metadata.Namespace, defaultNamespace) }
 
-// helmController makes the requests of a HelmRelease that names no service account.
-const helmController = "system:serviceaccount:flux-system:helm-controller"
+// HelmController makes the requests of a HelmRelease that names no service account.
+const HelmController = "system:serviceaccount:flux-system:helm-controller"
 
 // apply is how helm-controller applies a release: what is no longer rendered is deleted, and
 // all when the HelmRelease is.
 func (h *helmRelease) apply() render.Apply {
-	a := render.Apply{Suspended: h.Spec.Suspend, Prune: true, DeletionPolicy: "Delete", User: helmController}
+	a := render.Apply{Suspended: h.Spec.Suspend, Prune: true, DeletionPolicy: "Delete", User: HelmController}
 	if h.Spec.ServiceAccountName != "" {
 		a.User = "system:serviceaccount:" + h.namespace() + ":" + h.Spec.ServiceAccountName
 	}
@@ -92,7 +91,7 @@ func (e *expander) addRelease(parent *node, k held) {
 	for _, field := range flux.UnknownReleaseFields(u.Object) {
 		e.diagnose(n, render.SeverityWarning, field, fmt.Sprintf("%s is no field of a HelmRelease: a server refuses it or leaves it out", field))
 	}
-	u.Apply, u.Cluster = n.release.apply(), remoteCluster(n.cluster.name, n.release.namespace(), n.release.Spec.KubeConfig)
+	u.Apply, u.Cluster = n.release.apply(), n.release.Spec.KubeConfig.Cluster(n.cluster.name, n.release.namespace())
 	spec := n.release.Spec
 	u.Release = &render.Release{
 		Upgrade:     e.opts.Upgrade,
@@ -104,7 +103,7 @@ func (e *expander) addRelease(parent *node, k held) {
 		u.Release.Install = "Skip"
 	}
 	for _, unknown := range k.object.Unknown {
-		if decides(unknown.Path) {
+		if flux.DecidesRelease(unknown.Path) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the HelmRelease is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
 		}
@@ -115,22 +114,6 @@ func (e *expander) addRelease(parent *node, k held) {
 	if len(e.nodes) > maxUnits {
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
 	}
-}
-
-// decides reports whether a field of a HelmRelease says what is installed where, so that
-// nothing can be said without it.
-func decides(field []string) bool {
-	switch {
-	case len(field) == 0:
-		return true
-	case field[0] == "metadata":
-		return len(field) == 1 || field[1] == "name" || field[1] == "namespace"
-	case field[0] != "spec":
-		return false
-	case len(field) == 1:
-		return true
-	}
-	return !slices.Contains([]string{"values", "postRenderers", "commonMetadata", "driftDetection", "dependsOn", "interval", "timeout", "maxHistory"}, field[1])
 }
 
 // resolveRelease finds out what a release is made of.

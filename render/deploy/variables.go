@@ -38,17 +38,6 @@ func (e *expander) resolveVariables(n *node) error {
 	return nil
 }
 
-// unknownVariables are the reasons why variables are not known that a unit's object has itself.
-func unknownVariables(o *render.Object) map[string]string {
-	reasons := map[string]string{}
-	for _, u := range o.Unknown {
-		if len(u.Path) == 4 && strings.Join(u.Path[:3], ".") == "spec.postBuild.substitute" {
-			reasons[u.Path[3]] = u.Reason
-		}
-	}
-	return reasons
-}
-
 // oneLine is a value as the controller substitutes it.
 func oneLine(value string) string { return strings.ReplaceAll(value, "\n", "") }
 

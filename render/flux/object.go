@@ -3,6 +3,8 @@ package flux
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -56,4 +58,44 @@ func Decides(field []string) bool {
 		return len(field) < 4 || field[2] != "substitute"
 	}
 	return true
+}
+
+// DecidesRelease reports whether a field of a HelmRelease says what is installed where, so that
+// nothing can be said without it.
+func DecidesRelease(field []string) bool {
+	switch {
+	case len(field) == 0:
+		return true
+	case field[0] == "metadata":
+		return len(field) == 1 || field[1] == "name" || field[1] == "namespace"
+	case field[0] != "spec":
+		return false
+	case len(field) == 1:
+		return true
+	}
+	return !slices.Contains([]string{"values", "postRenderers", "commonMetadata", "driftDetection", "dependsOn", "interval", "timeout", "maxHistory"}, field[1])
+}
+
+// UnknownVariables are the reasons why variables are not known that a unit's object has itself.
+func UnknownVariables(o *render.Object) map[string]string {
+	reasons := map[string]string{}
+	for _, u := range o.Unknown {
+		if len(u.Path) == 4 && strings.Join(u.Path[:3], ".") == "spec.postBuild.substitute" {
+			reasons[u.Path[3]] = u.Reason
+		}
+	}
+	return reasons
+}
+
+// Cluster is the cluster that a unit applies to whose object is in a namespace of another one.
+func (c *KubeConfig) Cluster(own, namespace string) string {
+	switch {
+	case c == nil:
+		return own
+	case c.SecretRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.SecretRef.Name)
+	case c.ConfigMapRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.ConfigMapRef.Name)
+	}
+	return own + ", kubeconfig"
 }

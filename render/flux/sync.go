@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -68,34 +69,142 @@ func newSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instan
 	if len(patches) == 0 {
 		return s, nil
 	}
-	files := map[string]string{"sync.yaml": string(source) + "\n---\n" + string(kustomization) + "\n" + others(patches)}
-	kus := types.Kustomization{
-		TypeMeta:  types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
-		Namespace: headerOf(kustomization).Metadata.Namespace,
-		Resources: []string{"sync.yaml"},
-	}
-	for i, p := range patches {
-		name := fmt.Sprintf("patch-%d.yaml", i)
-		files[name], s.patchOf[name] = p.Patch.Patch, p.Field
-		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.Kustomize()})
-	}
-	data, err := yaml.Marshal(kus)
+	b, err := newPatched(limits, headerOf(kustomization).Metadata.Namespace, []string{string(source), string(kustomization)}, patches)
 	if err != nil {
 		return nil, s.failed(&render.Problem{Kind: render.ProblemFailed, Message: err.Error()})
 	}
-	files["kustomization.yaml"] = string(data)
-	if p := s.build(ctx, kustomize.New(tree.New(memfs.Files(files), limits), render.Options{})); p != nil {
-		if lines := strings.Split(string(data), "\n"); p.Position.Path == "kustomization.yaml" && p.Position.Line > 0 && p.Position.Line <= len(lines) {
-			p.Position.Path = strings.TrimPrefix(lines[p.Position.Line-1], "- path: ")
-		}
+	s.patchOf = b.patchOf
+	if p := s.build(ctx, b.source); p != nil {
+		p.Position.Path = b.fileOf(p.Position)
 		return nil, s.failed(p)
 	}
 	return s, nil
 }
 
+// Accounts are those that the controllers impersonate which a FluxInstance installs, by their names: what its
+// patches make of Deployments that say nothing of them, in its namespace. The object has unknown fields.
+func Accounts(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, namespace string, unknown []render.Unknown) map[string]fluxtypes.Account {
+	all := accounts(ctx, limits, instance, namespace)
+	for _, u := range unknown {
+		known, _ := instance.Without(u.Path)
+		if known == nil {
+			continue
+		}
+		without := accounts(ctx, limits, known, namespace)
+		for name, account := range all {
+			if account != without[name] {
+				all[name] = fluxtypes.Account{Unknown: u.Reason}
+			}
+		}
+	}
+	return all
+}
+
+func accounts(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, namespace string) map[string]fluxtypes.Account {
+	all := map[string]fluxtypes.Account{fluxtypes.KustomizeController: {}, fluxtypes.HelmController: {}}
+	patches := slices.DeleteFunc(instance.Patches(), func(p fluxtypes.InstancePatch) bool { return !p.MentionsAccount() })
+	if len(patches) == 0 {
+		return all
+	}
+	var resources []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		resources = append(resources, fmt.Sprintf(controller, name, namespace))
+	}
+	b, err := newPatched(limits, namespace, resources, patches)
+	var result *render.Result
+	if err == nil {
+		result = b.source.Render(ctx, b.root())
+		if result.Problem != nil {
+			err = result.Problem
+		}
+	}
+	for name := range all {
+		if err != nil {
+			all[name] = fluxtypes.Account{Unknown: "the patches of the FluxInstance cannot be applied: " + err.Error()}
+			continue
+		}
+		for _, o := range result.Objects {
+			if h := headerOf(o.JSON); h.Kind == fluxtypes.ControllerKind.Kind && h.Metadata.Name == name {
+				all[name] = fluxtypes.AccountOf(o)
+			}
+		}
+	}
+	return all
+}
+
+// controller is the Deployment of a controller with the fields that patches of its arguments lead through, of its
+// name.
+const controller = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: %[1]s
+  namespace: %[2]s
+  labels: {app.kubernetes.io/component: %[1]s, app.kubernetes.io/part-of: flux, control-plane: controller}
+spec:
+  template:
+    metadata: {labels: {app: %[1]s}, annotations: {}}
+    spec:
+      containers:
+      - name: manager
+        args: [--events-addr=, --watch-all-namespaces=true, --log-level=info, --log-encoding=json, --enable-leader-election]
+        env: []
+        resources: {}
+      nodeSelector: {}
+`
+
+// patched is what kustomize makes of objects with patches.
+type patched struct {
+	source render.Source
+	text   string
+	// patchOf are the fields of the patches, by their files.
+	patchOf map[string]string
+}
+
+func newPatched(limits tree.Limits, namespace string, resources []string, patches []fluxtypes.InstancePatch) (*patched, error) {
+	b := &patched{patchOf: map[string]string{}}
+	files := map[string]string{"resources.yaml": strings.Join(resources, "\n---\n")}
+	var headers []header
+	for _, r := range resources {
+		data, err := yaml.YAMLToJSON([]byte(r))
+		if err != nil {
+			return nil, err
+		}
+		headers = append(headers, headerOf(data))
+	}
+	kus := types.Kustomization{
+		TypeMeta:  types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
+		Namespace: namespace, Resources: []string{"resources.yaml"},
+	}
+	for i, p := range patches {
+		text, ok := patchFor(headers, p)
+		if !ok {
+			continue
+		}
+		name := fmt.Sprintf("patch-%d.yaml", i)
+		files[name], b.patchOf[name] = text, p.Field
+		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.Kustomize()})
+	}
+	data, err := yaml.Marshal(kus)
+	b.text, files["kustomization.yaml"] = string(data), string(data)
+	b.source = kustomize.New(tree.New(memfs.Files(files), limits), render.Options{})
+	return b, err
+}
+
+func (b *patched) root() render.Root {
+	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}}
+}
+
+// fileOf is the file that a position is in, or that its line of the kustomization names.
+func (b *patched) fileOf(at tree.Position) string {
+	if lines := strings.Split(b.text, "\n"); at.Path == "kustomization.yaml" && at.Line > 0 && at.Line <= len(lines) {
+		return strings.TrimPrefix(lines[at.Line-1], "- path: ")
+	}
+	return at.Path
+}
+
 // build has kustomize apply the patches.
 func (s *Sync) build(ctx context.Context, with render.Source) *render.Problem {
-	result := with.Render(ctx, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}})
+	result := with.Render(ctx, (*patched)(nil).root())
 	if result.Problem != nil {
 		return result.Problem
 	}
@@ -149,33 +258,32 @@ func headerOf(object []byte) (h header) {
 	return h
 }
 
-// others are the objects that patches name which say no target, of the kinds that spec.sync does not make:
-// they are among the components, and kustomize refuses a patch of nothing.
-func others(patches []fluxtypes.InstancePatch) string {
-	var headers []header
-	for _, p := range patches {
-		if p.Target != nil || guard(p.Patch.Patch) != nil {
+// patchFor is a patch without the documents that are for objects which are not among resources: those are among the
+// components, and kustomize refuses a patch of nothing. ok is false where none is left.
+func patchFor(resources []header, p fluxtypes.InstancePatch) (text string, ok bool) {
+	if p.Target != nil || guard(p.Patch.Patch) != nil {
+		return p.Patch.Patch, true
+	}
+	documents, _ := tree.SplitDocuments("", []byte(p.Patch.Patch))
+	for _, d := range documents {
+		h := header{}
+		if data, err := yaml.YAMLToJSON(d.Text); err == nil {
+			h = headerOf(data)
+		}
+		isThere := slices.ContainsFunc(resources, func(r header) bool {
+			return r.Kind == h.Kind && (r.Kind != fluxtypes.ControllerKind.Kind || r.Metadata.Name == h.Metadata.Name)
+		})
+		if h.Kind != "" && h.Metadata.Name != "" && !isThere {
 			continue
 		}
-		documents, _ := tree.SplitDocuments("", []byte(p.Patch.Patch))
-		for _, d := range documents {
-			data, err := yaml.YAMLToJSON(d.Text)
-			if err != nil {
-				continue
-			}
-			h := headerOf(data)
-			ours := strings.HasPrefix(h.APIVersion, fluxtypes.SourceGroup+"/") || strings.HasPrefix(h.APIVersion, Group+"/")
-			if h.APIVersion != "" && h.Kind != "" && h.Metadata.Name != "" && !ours && !slices.Contains(headers, h) {
-				headers = append(headers, h)
-			}
+		least := 0
+		if ok {
+			text, least = text+"\n---", 1
 		}
+		text += strings.Repeat("\n", max(d.Line-strings.Count(text, "\n"), least)) + string(d.Text) // at its line
+		ok = true
 	}
-	var out strings.Builder
-	for _, h := range headers {
-		data, _ := json.Marshal(h) // strings
-		fmt.Fprintf(&out, "---\n%s\n", data)
-	}
-	return out.String()
+	return text, ok || len(documents) == 0
 }
 
 // madeOf are the fields of a FluxInstance that its operator copies.

@@ -1,9 +1,11 @@
 package fluxtypes
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +37,10 @@ type instanceSpec struct {
 		Ref  string `json:"ref"`
 		Path string `json:"path"`
 	} `json:"sync"`
+	Cluster struct {
+		Multitenant   bool   `json:"multitenant"`
+		TenantAccount string `json:"tenantDefaultServiceAccount"`
+	} `json:"cluster"`
 	Kustomize struct {
 		Patches []Patch `json:"patches"`
 	} `json:"kustomize"`
@@ -47,38 +53,55 @@ type InstancePatch struct {
 	Field string
 }
 
-// Patches are those of what flux-operator installs, in order.
+// Patches are those of what flux-operator installs, in order: of the profile for tenants, as far as it
+// decides who applies objects, and its own (flux-operator, internal/builder/profiles.go).
 func (i *Instance) Patches() (all []InstancePatch) {
+	if c := i.Spec.Cluster; c.Multitenant {
+		field := i.Field + ".cluster.multitenant"
+		add := func(kind, name, at, value string) {
+			text, _ := json.Marshal([]map[string]string{{"op": "add", "path": at, "value": value}}) // strings
+			all = append(all, InstancePatch{Patch{string(text), &Selector{Kind: kind, Name: name}}, field})
+		}
+		add("Deployment", "(kustomize-controller|helm-controller)", "/spec/template/spec/containers/0/args/-", AccountFlag+"="+cmp.Or(c.TenantAccount, "default"))
+		add("Kustomization", "", "/spec/serviceAccountName", "kustomize-controller")
+	}
 	for n, p := range i.Spec.Kustomize.Patches {
 		all = append(all, InstancePatch{p, fmt.Sprintf("%s.kustomize.patches[%d].patch", i.Field, n)})
 	}
 	return all
 }
 
-// Without returns the instance without the patches that a path leads to or into, and their field. It is nil
-// when the path leads elsewhere.
+// Without returns the instance without what a path leads to or into, as far as that decides Patches, and its
+// field. It is nil when the path leads elsewhere.
 func (i *Instance) Without(path []string) (without *Instance, field string) {
-	list := append(strings.Split(i.Field, "."), "kustomize", "patches")
-	for n := range min(len(list), len(path)) {
-		if list[n] != path[n] {
-			return nil, ""
-		}
+	without, field = &Instance{i.Spec, i.Field}, i.Field
+	of := func(names ...string) bool {
+		list := append(strings.Split(i.Field, "."), names...)
+		n := min(len(list), len(path))
+		return slices.Equal(list[:n], path[:n])
 	}
-	without, field = &Instance{i.Spec, i.Field}, i.Field+".kustomize.patches"
+	changed := false
+	if of("cluster", "multitenant") || of("cluster", "tenantDefaultServiceAccount") {
+		without.Spec.Cluster.Multitenant, changed = false, true
+	}
 	without.Spec.Kustomize.Patches = nil
 	for n, p := range i.Spec.Kustomize.Patches {
-		switch {
-		case len(path) <= len(list):
-		case path[len(list)] == strconv.Itoa(n):
-			field = fmt.Sprintf("%s[%d]", field, n)
-		default:
+		if !of("kustomize", "patches", strconv.Itoa(n)) {
 			without.Spec.Kustomize.Patches = append(without.Spec.Kustomize.Patches, p)
+			continue
 		}
+		changed = true
+		if len(path) > len(strings.Split(i.Field, "."))+2 {
+			field = fmt.Sprintf("%s.kustomize.patches[%d]", i.Field, n)
+		}
+	}
+	if !changed {
+		return nil, ""
 	}
 	return without, field
 }
 
-// Source is the source that flux-operator makes for a FluxInstance, by its name. It has no reference
+// Source is the source that flux-operator makes for an instance with Sync, by its name. It has no reference
 // where that is a variable.
 func (i *Instance) Source(ref render.ObjectRef) json.RawMessage {
 	sync := i.Spec.Sync
@@ -104,9 +127,10 @@ func (i *Instance) Source(ref render.ObjectRef) json.RawMessage {
 }
 
 // ReadInstance reads a FluxInstance, or the values of a HelmRelease of the chart that makes one. It
-// returns nil where the cluster of the object applies nothing.
+// returns nil for other objects.
 func ReadInstance(object []byte) *Instance {
 	read := struct {
+		Kind string `json:"kind"`
 		Spec struct {
 			instanceSpec
 			Chart struct {
@@ -115,23 +139,22 @@ func ReadInstance(object []byte) *Instance {
 				} `json:"spec"`
 			} `json:"chart"`
 			Values struct {
-				Instance instanceSpec `json:"instance"`
+				Instance *instanceSpec `json:"instance"`
 			} `json:"values"`
 		} `json:"spec"`
 	}{}
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &read) != nil {
 		return nil
 	}
-	instance := &Instance{read.Spec.instanceSpec, "spec"}
 	// The chart of a chartRef has no name here; its values do.
-	if chart := read.Spec.Chart.Spec.Chart; instance.Spec.Sync == nil && (chart == "" || chart == instanceChart) {
-		instance = &Instance{read.Spec.Values.Instance, "spec.values.instance"}
+	switch chart := read.Spec.Chart.Spec.Chart; {
+	case read.Kind == InstanceKind.Kind:
+		return &Instance{read.Spec.instanceSpec, "spec"}
+	case read.Spec.Values.Instance != nil && (chart == "" || chart == instanceChart):
+		return &Instance{*read.Spec.Values.Instance, "spec.values.instance"}
 	}
-	if instance.Spec.Sync == nil {
-		return nil
-	}
-	return instance
+	return nil
 }
 
-// Dir returns the directory of its source that its cluster applies.
+// Dir returns the directory of its source that the cluster of an instance with Sync applies.
 func (i *Instance) Dir() string { return path.Join(".", path.Clean("/" + i.Spec.Sync.Path)[1:]) }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/render/helm/lookup"
 	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -86,11 +87,10 @@ func (s *Side) lookingUp() []render.Root {
 func asksAsOther(u *render.Unit) bool {
 	var h struct {
 		Spec struct {
-			ServiceAccountName string          `json:"serviceAccountName"`
-			KubeConfig         json.RawMessage `json:"kubeConfig"`
+			KubeConfig json.RawMessage `json:"kubeConfig"`
 		} `json:"spec"`
 	}
-	return json.Unmarshal(u.Object, &h) != nil || h.Spec.ServiceAccountName != "" || len(h.Spec.KubeConfig) > 0
+	return json.Unmarshal(u.Object, &h) != nil || u.Apply.User != deploy.HelmController || len(h.Spec.KubeConfig) > 0
 }
 
 // lookedInto renders a root of a tree and keeps the result.
