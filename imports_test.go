@@ -62,7 +62,7 @@ var layers = []string{
 var reserved = map[string][]string{
 	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child", "webhooks/artifacts"},
 	module + "/render/plain":                  {"render/sources", "render/argocd"},
-	module + "/render/flux":                   {"cmd", "internal/deploytest", "render/sources", "render/deploy", "render/helm"},
+	module + "/render/flux":                   {"cmd", "internal/deploytest", "render/sources", "render/deploy", "render/helm", "render/resourceset"},
 	module + "/render/kustomize":              {"render/sources", "render/flux", "render/argocd", "render/kustomize"},
 	module + "/render/tree/gittree":           {"cmd", "webhooks", "internal/fetch"},
 	module + "/internal/fetch":                {"cmd", "webhooks"},

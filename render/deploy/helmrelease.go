@@ -8,6 +8,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/data"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
@@ -150,11 +151,11 @@ func (e *expander) resolveValues(n *node) error {
 		case !ok:
 			reference.Unknown = fmt.Sprintf("%s, from which values are taken, is not in the repository", object)
 		default:
-			data, whole := dataOf(found)
-			value, has := data[key]
+			values, whole := data.Of(found.object, found.root, found.ref())
+			value, has := values[key]
 			switch {
 			case has:
-				reference.Data, reference.Unknown, reference.Written = value.text, value.unknown, value.written
+				reference.Data, reference.Unknown, reference.Written = value.Text, value.Unknown, value.Written
 			case whole != "":
 				reference.Unknown = whole
 			case from.Optional:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/data"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
 )
@@ -83,9 +84,9 @@ func (e *expander) diagnose(n *node, severity render.Severity, field, message st
 
 // addData adds the data of a ConfigMap or Secret to variables.
 func addData(o held, values map[string]render.Variable) {
-	data, whole := dataOf(o)
-	for key, d := range data {
-		values[key] = render.Variable{Name: key, Value: oneLine(d.text), Unknown: d.unknown, Written: d.written}
+	known, whole := data.Of(o.object, o.root, o.ref())
+	for key, d := range known {
+		values[key] = render.Variable{Name: key, Value: oneLine(d.Text), Unknown: d.Unknown, Written: d.Written}
 	}
 	if whole != "" {
 		values[""] = render.Variable{Unknown: whole}
