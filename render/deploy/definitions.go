@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -56,18 +57,32 @@ func mentionsOfUnits() []render.Mention {
 // addChildren adds the units that objects of a unit ask for.
 func (e *expander) addChildren(n *node) {
 	result := e.results[n.root.RootID]
-	for _, k := range holds(result, flux.Kind) {
-		e.addChild(n, k)
+	add := func(objects []held, add func(held)) {
+		for _, k := range objects {
+			known := len(e.nodes)
+			if add(k); n.object != nil {
+				for _, child := range e.nodes[known:] {
+					child.excluded = flux.Excluded(k.object.JSON)
+				}
+			}
+		}
 	}
-	for _, k := range holds(result, releaseKind) {
-		e.addRelease(n, k)
+	add(holds(result, flux.Kind), func(k held) { e.addChild(n, k) })
+	add(holds(result, releaseKind), func(k held) { e.addRelease(n, k) })
+	add(holds(result, resourceSetKind), func(k held) { e.addSet(n, k) })
+	add(argoIn(result), func(k held) { e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k) })
+}
+
+// exclude makes a unit one whose object the parent does not apply: what the cluster has in its place is not known.
+// It claims what the object says, else it would be said that nothing applies that.
+func (e *expander) exclude(n *node) {
+	if n.root.Unit.Problem == nil {
+		e.claim(n)
 	}
-	for _, k := range holds(result, resourceSetKind) {
-		e.addSet(n, k)
-	}
-	for _, k := range argoIn(result) {
-		e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k)
-	}
+	u := *n.root.Unit // others know of what it needs
+	u.Apply.Suspended = false
+	n.root.Unit = &u
+	n.fail(render.ProblemRefused, n.excluded, fmt.Sprintf("kustomize-controller does not apply this %s: whether the cluster has one, and what that says, is not known", n.root.Object.Kind))
 }
 
 // define gives releases the custom kinds of their clusters that they mention.

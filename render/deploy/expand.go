@@ -93,6 +93,8 @@ type node struct {
 	resolved, expanded bool
 	// settled is set when the custom kinds of its cluster are known to a release.
 	settled bool
+	// excluded is the field by which its object has the parent leave it alone; empty when it does not.
+	excluded string
 	// unknown are the reasons why variables of its object are not known, by their names.
 	unknown map[string]string
 	// plain is the root without variables, once it was needed.
@@ -155,6 +157,9 @@ func (e *expander) drain() error {
 			}
 			if err := e.resolve(n); err != nil {
 				return err
+			}
+			if n.excluded != "" {
+				e.exclude(n)
 			}
 			ready = append(ready, n)
 		}

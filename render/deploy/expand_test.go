@@ -51,6 +51,11 @@ func instance(patches string) string {
 		"  sync: {kind: GitRepository, url: https://example.com/x, ref: refs/heads/main, path: prod}\n  kustomize:\n    patches:" + patches
 }
 
+// excluded is an object with more metadata.
+func excluded(object, metadata string) string {
+	return strings.Replace(object, "namespace: flux-system}", "namespace: flux-system, "+metadata+"}", 1)
+}
+
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
 
 // drawn is a graph in lines: the units with the first lines of their problems, what is
@@ -237,6 +242,21 @@ c/a unclaimed`,
 		files: "-- deploy/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  values:\n" +
 			"    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n      kustomize: {patches: [{target: {kind: Kustomization}, patch: '- {op: add, path: /spec/suspend, value: true}'}]}\n" + "-- prod/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/flux-system (prod) prod entry suspended\ndeploy by hand",
+	}, {
+		name: "objects that their parent leaves alone",
+		files: "-- start/flux-system/gotk-sync.yaml --\n" + excluded(kustomization("flux-system", "./start", ""), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}") +
+			"-- start/all.yaml --\n" + excluded(kustomization("a", "./apps/a", "  suspend: true\n"), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: Disabled}") +
+			"---\n" + excluded(kustomization("b", "./apps/b", ""), "labels: {kustomize.toolkit.fluxcd.io/ssa: ignore}") +
+			"---\n" + kustomization("c", "./apps/c", "  commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}}\n") + "---\n" + kustomization("d", "./apps/d", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}\n") +
+			"-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/b/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system}\ndata: {A: b}\n" +
+			"-- apps/c/a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: c, namespace: flux-system}\nspec: {chart: {spec: {chart: ./charts/c, sourceRef: {kind: GitRepository, name: flux-system}}}}\n" +
+			"-- charts/c/Chart.yaml --\n{apiVersion: v2, name: c, version: 1.0.0}\n-- apps/d/a.yaml --\n" + aConfigMap,
+		want: `HelmRelease/flux-system/c (start) charts/c refused start/all.yaml:25:67: kustomize-controller does not apply this HelmRelease: whether the cluster has one, and what that says, is not known
+Kustomization/flux-system/a (start) apps/a refused start/all.yaml:3:98: kustomize-controller does not apply this Kustomization: whether the cluster has one, and what that says, is not known
+Kustomization/flux-system/b (start) apps/b refused start/all.yaml:12:87: kustomize-controller does not apply this Kustomization: whether the cluster has one, and what that says, is not known
+Kustomization/flux-system/c (start) apps/c
+Kustomization/flux-system/d (start) apps/d =ConfigMap/flux-system/vars, from which variables are substituted, is not in the repository
+Kustomization/flux-system/flux-system (start) start entry`,
 	}, {
 		name:  "a FluxInstance of a tag",
 		files: "-- deploy/instance.yaml --\n" + strings.ReplaceAll(instance(" []\n"), "refs/heads/main", "refs/tags/v1") + "-- prod/a.yaml --\n" + aConfigMap,

@@ -27,13 +27,13 @@ type helmRelease struct {
 		Chart *struct {
 			Spec fluxtypes.ChartSpec `json:"spec"`
 		} `json:"chart"`
-		ChartRef           *fluxtypes.SourceRef `json:"chartRef"`
-		Suspend            bool                 `json:"suspend"`
-		ServiceAccountName string               `json:"serviceAccountName"`
-		KubeConfig         *flux.KubeConfig     `json:"kubeConfig"`
-		Install            helmAction           `json:"install"`
-		Upgrade            helmAction           `json:"upgrade"`
-		Uninstall          helmAction           `json:"uninstall"`
+		ChartRef           *fluxtypes.SourceRef    `json:"chartRef"`
+		Suspend            bool                    `json:"suspend"`
+		ServiceAccountName string                  `json:"serviceAccountName"`
+		KubeConfig         *flux.KubeConfig        `json:"kubeConfig"`
+		Install            fluxtypes.ReleaseAction `json:"install"`
+		Upgrade            fluxtypes.ReleaseAction `json:"upgrade"`
+		Uninstall          fluxtypes.ReleaseAction `json:"uninstall"`
 		ValuesFrom         []struct {
 			Kind       string `json:"kind"`
 			Name       string `json:"name"`
@@ -43,13 +43,6 @@ type helmRelease struct {
 			Literal    bool   `json:"literal"`
 		} `json:"valuesFrom"`
 	} `json:"spec"`
-}
-
-// helmAction is what an action does with definitions in crds/ of a chart, and hooks.
-type helmAction struct {
-	DisableHooks bool   `json:"disableHooks"`
-	CRDs         string `json:"crds"`
-	SkipCRDs     bool   `json:"skipCRDs"`
 }
 
 // namespace is that of the HelmRelease.

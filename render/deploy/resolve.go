@@ -152,7 +152,7 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
 	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && (n.object == nil || !c.self[n.sourceRef()]) {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || n.excluded != "" || !n.resolved && (n.object == nil || !c.self[n.sourceRef()]) {
 			continue
 		}
 		searched[n] = n.resolved

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // Implied is the Kustomization that `flux bootstrap` or flux-operator makes for a
@@ -98,4 +99,23 @@ func (c *KubeConfig) Cluster(own, namespace string) string {
 		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.ConfigMapRef.Name)
 	}
 	return own + ", kubeconfig"
+}
+
+// Excluded returns the field by which an object tells kustomize-controller to leave it alone; empty when it does not.
+func Excluded(object []byte) (field string) {
+	var o struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	if json.Unmarshal(object, &o) != nil {
+		return ""
+	}
+	for _, excluding := range [][2]string{{Group + "/reconcile", "disabled"}, {Group + "/ssa", "Ignore"}} {
+		for _, of := range []string{"annotations", "labels"} {
+			values, _ := o.Metadata[of].(map[string]any)
+			if said, _ := values[excluding[0]].(string); strings.EqualFold(said, excluding[1]) {
+				return origin.AppendKey("metadata."+of, excluding[0])
+			}
+		}
+	}
+	return ""
 }

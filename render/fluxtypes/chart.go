@@ -30,3 +30,10 @@ type SourceRef struct {
 func (r SourceRef) In(namespace string) render.ObjectRef {
 	return render.ObjectRef{Group: SourceGroup, Kind: r.Kind, Namespace: cmp.Or(r.Namespace, namespace, "default"), Name: r.Name}
 }
+
+// ReleaseAction is what an action of a HelmRelease does with definitions in crds/ of a chart, and hooks.
+type ReleaseAction struct {
+	DisableHooks bool   `json:"disableHooks"`
+	CRDs         string `json:"crds"`
+	SkipCRDs     bool   `json:"skipCRDs"`
+}
