@@ -187,7 +187,7 @@ func (d *directoryPart) file(ctx context.Context, name string, texts map[string]
 	case tree.IsPointer(data):
 		return nil, &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: name}, Message: tree.Elsewhere(data)}
 	}
-	f := d.tree.DecodeManifest(real, data)
+	f := d.tree.DecodeManifest(real, data).LastOfRepeated() // as splitYAML of gitops-engine has it
 	if problem, ignored := broken(name, f, data); ignored || problem != nil {
 		return nil, problem
 	}

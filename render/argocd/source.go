@@ -25,7 +25,7 @@ type Renderer struct {
 // New makes a Source of the Applications of a tree.
 func New(t *tree.Tree, opts render.Options) render.Source {
 	opts.Cache = nil
-	return &Renderer{tree: t, opts: opts, plain: plain.New(t, opts), charts: newCharts(t)}
+	return &Renderer{tree: t, opts: opts, plain: plain.LastOfRepeated(t), charts: newCharts(t)}
 }
 
 // Kind implements Source.

@@ -122,7 +122,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 		of.Options.KubeVersionRead = &in.kubeVersion.Read
 	}
 	if r.Own {
-		of.Labels = nil
+		of.Labels, of.Plain = nil, true
 	}
 	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
 	return of, nil

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -49,3 +50,24 @@ func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
 var MergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
 
 const Directive = "$patch"
+
+// KeepLast leaves only the last of repeated keys in a node.
+func KeepLast(n *yaml.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind == yaml.MappingNode {
+		seen := map[string]bool{}
+		for i := len(n.Content) - 2; i >= 0; i -= 2 {
+			if key := n.Content[i]; key.Kind == yaml.ScalarNode && key.Tag != "!!merge" {
+				if seen[key.Value] {
+					n.Content = slices.Delete(n.Content, i, i+2)
+				}
+				seen[key.Value] = true
+			}
+		}
+	}
+	for _, inner := range n.Content {
+		KeepLast(inner)
+	}
+}

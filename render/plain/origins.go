@@ -21,7 +21,7 @@ func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Or
 	out := make([]*origin.Origin, 0, len(found))
 	for _, p := range found {
 		if files[p.file] == nil {
-			documents, err := parsedDocuments(r.tree, p.file)
+			documents, err := r.parsedDocuments(p.file)
 			if err != nil {
 				return nil, err
 			}
@@ -41,8 +41,8 @@ type parsedDocument struct {
 }
 
 // parsedDocuments are the documents of a file, each parsed when first needed.
-func parsedDocuments(t *tree.Tree, real string) ([]func() parsedDocument, error) {
-	data, _, err := t.Load(real, tree.NewTrace())
+func (r *Source) parsedDocuments(real string) ([]func() parsedDocument, error) {
+	data, _, err := r.tree.Load(real, tree.NewTrace())
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,11 @@ func parsedDocuments(t *tree.Tree, real string) ([]func() parsedDocument, error)
 	out := make([]func() parsedDocument, len(docs))
 	for i, doc := range docs {
 		out[i] = sync.OnceValue(func() parsedDocument {
-			return parsedDocument{doc, doc.Node(), origin.NewSnippet(doc.Path, string(doc.Text), doc.Line)}
+			node := doc.Node()
+			if r.last {
+				origin.KeepLast(node)
+			}
+			return parsedDocument{doc, node, origin.NewSnippet(doc.Path, string(doc.Text), doc.Line)}
 		})
 	}
 	return out, nil

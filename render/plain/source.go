@@ -15,10 +15,17 @@ type placed struct {
 }
 
 // Source is a Source of directories of manifests.
-type Source struct{ tree *tree.Tree }
+type Source struct {
+	tree *tree.Tree
+	// last is set where the last of repeated keys counts; else they fail the root.
+	last bool
+}
 
 // New makes a Source of the directories of manifests of a tree.
-func New(t *tree.Tree, _ render.Options) render.Source { return &Source{t} }
+func New(t *tree.Tree, _ render.Options) render.Source { return &Source{tree: t} }
+
+// LastOfRepeated makes a Source that takes the last of repeated keys, as Argo CD does.
+func LastOfRepeated(t *tree.Tree) render.Source { return &Source{tree: t, last: true} }
 
 // Kind implements Source.
 func (r *Source) Kind() render.RootKind { return render.KindPlain }
@@ -71,7 +78,7 @@ func (r *Source) Render(_ context.Context, root render.Root) *render.Result {
 func (r *Source) manifests(root render.Root, trace tree.Trace) ([]placed, *render.Problem) {
 	var out []placed
 	for _, name := range root.Files {
-		found, problem := readManifest(r.tree, name, trace)
+		found, problem := r.readManifest(name, trace)
 		if problem != nil {
 			return nil, problem
 		}
@@ -81,12 +88,15 @@ func (r *Source) manifests(root render.Root, trace tree.Trace) ([]placed, *rende
 }
 
 // manifest reads one manifest file.
-func readManifest(t *tree.Tree, name string, trace tree.Trace) ([]placed, *render.Problem) {
-	data, real, err := t.Load(name, trace)
+func (r *Source) readManifest(name string, trace tree.Trace) ([]placed, *render.Problem) {
+	data, real, err := r.tree.Load(name, trace)
 	if err != nil {
 		return nil, render.Unreadable(name, err)
 	}
-	f := t.DecodeManifest(real, data)
+	f := r.tree.DecodeManifest(real, data)
+	if r.last {
+		f = f.LastOfRepeated()
+	}
 	if problem := render.ManifestProblem(f); problem != nil {
 		return nil, problem
 	}

@@ -170,8 +170,8 @@ func isConfiguration(apiVersion string) bool {
 	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"
 }
 
-// objectsOf are the objects in a decoded document: itself, or the items of a list.
-func objectsOf(data []byte) []Item {
+// ObjectsOf are the objects in a decoded document: itself, or the items of a list.
+func ObjectsOf(data []byte) []Item {
 	var top struct {
 		APIVersion any             `json:"apiVersion"`
 		Kind       any             `json:"kind"`

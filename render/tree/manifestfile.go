@@ -28,6 +28,24 @@ type Decoded struct {
 	// Of a document that does not decode: may it be meant as an object, and is it a
 	// template of one?
 	Object, Template bool
+	// repeats is set for a document that does not decode only because keys are repeated, and last has the objects in
+	// which the last of them counts.
+	repeats bool
+	last    []Item
+}
+
+// LastOfRepeated returns the file as decoders take it that let the last of repeated keys count.
+func (f *ManifestFile) LastOfRepeated() *ManifestFile {
+	if !slices.ContainsFunc(f.Documents, func(d Decoded) bool { return d.repeats }) {
+		return f
+	}
+	out := &ManifestFile{Bad: f.Bad, Documents: slices.Clone(f.Documents)}
+	for i, d := range out.Documents {
+		if d.repeats {
+			out.Documents[i] = Decoded{Objects: d.last}
+		}
+	}
+	return out
 }
 
 // DecodeManifest decodes the file that a path leads to, given its content. A
@@ -81,14 +99,15 @@ func (d Document) read() Decoded {
 	case data == nil:
 		return Decoded{}
 	}
-	return Decoded{Objects: objectsOf(data)}
+	return Decoded{Objects: ObjectsOf(data)}
 }
 
 // broken is a document that does not decode strictly. What decodes otherwise, kubectl
 // takes, so it is no template.
 func (d Document) broken(bad *SyntaxError) Decoded {
 	if data, err := sigsyaml.YAMLToJSON(d.Text); err == nil {
-		return Decoded{Bad: bad, Object: len(objectsOf(data)) > 0}
+		objects := ObjectsOf(data)
+		return Decoded{Bad: bad, Object: len(objects) > 0, repeats: true, last: objects}
 	}
 	return Decoded{Bad: bad, Object: mentionsObject(joinLines(d.Text)), Template: Templated(d.Text)}
 }

@@ -21,6 +21,10 @@ func (g group) direct() (made []*Object, plain bool, err error) {
 		made, err = printed(g.documents)
 		return made, true, err
 	}
+	if g.release.Plain {
+		made, err = built(g.documents)
+		return made, true, err
+	}
 	limits := expansion()
 	known := map[resid.ResId]bool{}
 	for _, d := range g.documents {

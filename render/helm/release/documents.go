@@ -103,6 +103,9 @@ func merge(documents []*Document) (string, error) {
 			return "", d.problem(err, false)
 		}
 		for _, node := range parsed {
+			if kind := node.GetKind(); kind != "" && node.GetName() == "" && !strings.HasSuffix(kind, "List") {
+				return "", d.at(1, fmt.Sprintf("missing metadata.name in object %s %s: objects pass through post-renderers by their names", node.GetApiVersion(), kind))
+			}
 			if err := node.PipeE(kyaml.SetAnnotation(fileAnnotation, mark(d.File.Name, i))); err != nil {
 				return "", d.problem(err, false)
 			}
@@ -148,11 +151,18 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 // problem places an error in a document on the template line that wrote its line.
 func (d *Document) problem(err error, refused bool) error {
-	p := &Problem{File: d.File.Name, Line: 1, Message: fmt.Sprintf("the output is not valid YAML: %v", err), Refused: refused}
 	line := 1
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
 		line, _ = strconv.Atoi(found[1])
 	}
+	p := d.at(line, fmt.Sprintf("the output is not valid YAML: %v", err))
+	p.Refused = refused
+	return p
+}
+
+// at is a problem with a line of a document, on the template line that wrote it.
+func (d *Document) at(line int, message string) *Problem {
+	p := &Problem{File: d.File.Name, Line: 1, Message: message}
 	for _, place := range d.File.At(d.Offset + lineStart(d.Text, line)).Places {
 		if place.File != "" {
 			p.File, p.Line = place.File, place.Line

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // Node parses the document for the positions of its fields; nil if it holds none.
@@ -18,6 +19,7 @@ func (d *Document) Node() *yaml.Node {
 	if yaml.Unmarshal([]byte(d.Text), &node) != nil || len(node.Content) == 0 {
 		return nil
 	}
+	origin.KeepLast(node.Content[0]) // as Content has it
 	return node.Content[0]
 }
 

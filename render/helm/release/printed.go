@@ -2,10 +2,14 @@ package release
 
 import (
 	"errors"
+	"fmt"
 
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	"sigs.k8s.io/kustomize/kyaml/resid"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // printed makes the objects of documents as `helm template` prints them.
@@ -29,4 +33,43 @@ func printed(documents []*Document) (made []*Object, err error) {
 		made = append(made, &Object{File: d.File.Name, Document: d, decoded: content})
 	}
 	return made, nil
+}
+
+// built makes the objects of documents as Helm's client takes them from what is printed: lists are taken apart.
+func built(documents []*Document) (made []*Object, err error) {
+	all, err := printed(documents)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[resid.ResId]bool{}
+	for _, o := range all {
+		if o.decoded["kind"] == nil || o.decoded["kind"] == "" {
+			return nil, o.Document.at(1, "the output is no object: Object 'Kind' is missing")
+		}
+		for _, object := range o.items() {
+			id, hooks := identity(object.decoded), nested(object.decoded, "metadata", "annotations")
+			if _, isHook := hooks[helmrelease.HookAnnotation]; id.Name != "" && !isHook {
+				if seen[id] {
+					return nil, o.Document.at(1, fmt.Sprintf("the chart has %s %s more than once", id.Kind, id.Name))
+				}
+				seen[id] = true
+			}
+			made = append(made, object)
+		}
+	}
+	return made, nil
+}
+
+// items are the objects of a list, or the object itself. Which part of the document those of a list are is not known.
+func (o *Object) items() (all []*Object) {
+	if _, ok := o.decoded["items"]; !ok {
+		return []*Object{o}
+	}
+	for _, item := range tree.ObjectsOf(encode(o.decoded)) {
+		if len(item.Items) == 0 {
+			return []*Object{o}
+		}
+		all = append(all, &Object{File: o.File, decoded: (&render.Object{JSON: item.Json}).Content()})
+	}
+	return all
 }

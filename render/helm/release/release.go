@@ -38,8 +38,10 @@ type Release struct {
 	SkipSchema bool
 	// SkipCRDs leaves out crds/, SkipHooks hooks.
 	SkipCRDs, SkipHooks bool
-	// Template renders what `helm template` prints: nothing passes post-renderers, and objects are
-	// without what Helm writes in them when it applies them.
+	// Plain is set for what Helm's own commands make: without a post-renderer it passes through none of Helm's code for them.
+	Plain bool
+	// Template renders what `helm template` prints: it is Plain, and objects are without what Helm writes in them when
+	// it applies them.
 	Template bool
 	Options  engine.Options
 

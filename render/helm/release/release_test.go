@@ -133,7 +133,7 @@ func TestProblems(t *testing.T) {
 	for _, test := range []struct{ name, template, spec, want string }{
 		{"template", "a: 1\nb: {{ fail \"no\" }}", `{}`, "app/templates/a.yaml:2: no"},
 		{"output", "a: 1\n{{ if true }}\nb: [\n{{ end }}", `{}`, "app/templates/a.yaml:3: the output is not valid YAML"},
-		{"no name", "apiVersion: v1\nkind: ConfigMap", `{}`, "the objects cannot be read: missing metadata.name"},
+		{"no name", "apiVersion: v1\nkind: ConfigMap", `{}`, "app/templates/a.yaml:1: missing metadata.name in object v1 ConfigMap"},
 		{"aliases", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
 			"e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]", `{}`, "nodes"},
 		{"name", configMap("a", ""), `{"releaseName": "No"}`, `release name "No": `},

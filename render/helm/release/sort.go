@@ -82,7 +82,7 @@ func (r *Release) groups(all []*Document) []group {
 	if r.Strategy == "separate" {
 		return []group{{hooks, r}, {others, r}}
 	}
-	return []group{{hooks, &Release{}}, {others, r}}
+	return []group{{hooks, &Release{Plain: true}}, {others, r}}
 }
 
 func objectOf(resource *resource.Resource, name string, all []*Document) (*Object, error) {
