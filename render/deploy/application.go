@@ -124,7 +124,7 @@ func destination(own string, d argocd.Destination) string {
 
 // checkApplication says why an Application is not rendered, as far as its object says.
 func (e *expander) checkApplication(n *node, k held) {
-	for _, unknown := range k.object.Unknown {
+	for _, unknown := range k.unknown(decidesApplication) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -152,6 +152,32 @@ func (e *expander) checkApplication(n *node, k held) {
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
 	}
+}
+
+// unknown are the fields of an object that are not known. Where nothing says who applies it, those are among them that have
+// a variable, as far as they decide.
+func (k held) unknown(decides func(path []string) bool) []render.Unknown {
+	if k.root == (render.RootID{}) || k.root.Object != (render.ObjectRef{}) {
+		return k.object.Unknown
+	}
+	return slices.Concat(k.object.Unknown, slices.DeleteFunc(k.object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
+}
+
+// decidesApplication reports whether a field of an Application says what it applies where. Others may be meant to have
+// variables: options have those of Argo CD, and values those of programs.
+func decidesApplication(path []string) bool {
+	if len(path) < 2 || path[0] != "spec" {
+		return len(path) == 2 && (path[1] == "name" || path[1] == "namespace")
+	}
+	switch path[1] {
+	case "project":
+		return true
+	case "source", "destination":
+		return len(path) == 3
+	case "sources":
+		return len(path) == 4
+	}
+	return false
 }
 
 // resolveApplication finds the sources of an Application.

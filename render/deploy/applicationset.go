@@ -13,7 +13,7 @@ import (
 
 // generate generates the Applications of an ApplicationSet.
 func (e *expander) generate(k held) ([]appset.Generated, error) {
-	for _, unknown := range k.object.Unknown {
+	for _, unknown := range k.unknown(func(path []string) bool { return len(path) > 1 && path[1] == "generators" }) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
 			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", dotted(unknown.Path), unknown.Reason)}
 		}
