@@ -145,10 +145,12 @@ func (b *builder) failed(field string, err error) error {
 	return out
 }
 
-// add adds an object unless it is made already, or turned off for its inputs.
+// add adds an object unless it is made already, or turned off. What resources make without inputs is
+// added in any case.
 func (b *builder) add(o built, step string) error {
 	metadata, _ := o.content["metadata"].(map[string]any)
-	if o.input != nil && annotationsOf(o.content)[Group+"/reconcile"] == "disabled" {
+	always := o.input == nil && o.resource != nil
+	if !always && annotationsOf(o.content)[Group+"/reconcile"] == "disabled" {
 		return nil
 	}
 	version, _ := o.content["apiVersion"].(string)
@@ -158,9 +160,9 @@ func (b *builder) add(o built, step string) error {
 	}
 	key := fmt.Sprint(group, "/", o.content["kind"], "/", metadata["namespace"], "/", metadata["name"])
 	switch before, made := b.steps[key]; {
-	case made && before == step:
+	case made && before == step && !always:
 		return nil
-	case made:
+	case made && before != step:
 		return &templateError{field: o.field, err: fmt.Errorf("duplicate resource %s in step %q, already defined in step %q", key, step, before)}
 	case len(b.objects) >= maxObjects:
 		return &templateError{field: o.field, limit: true, err: fmt.Errorf("the ResourceSet makes more than the limit of %d objects", maxObjects)}
