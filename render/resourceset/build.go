@@ -119,7 +119,7 @@ func (b *builder) execute(field, step, text string, resource map[string]any, in 
 	}
 	file, err := b.engine.Text(b.ctx, field, text, functions(values), engine.Options{Limits: engine.Limits{Steps: 200_000, Work: 64 << 20, Output: 16 << 20, Value: 16 << 20}})
 	if err != nil {
-		return b.failed(field, err)
+		return failedTemplate(field, in, err)
 	}
 	contents, err := decode(file.Text, resource == nil)
 	if err != nil {
@@ -133,12 +133,12 @@ func (b *builder) execute(field, step, text string, resource map[string]any, in 
 	return nil
 }
 
-// failed is the error of a template.
-func (b *builder) failed(field string, err error) error {
+// failedTemplate is the error of a template that is executed for a set of inputs.
+func failedTemplate(field string, in *input, err error) error {
 	out := &templateError{field: field, err: err}
 	if e := new(engine.Error); errors.As(err, &e) {
 		out.limit, out.line, out.err = e.Limit, e.Line, errors.New("failed to execute the template: "+e.Message)
-		if strings.Contains(e.Message, `map has no entry for key "id"`) {
+		if in != nil && in.field == "" && strings.Contains(e.Message, `map has no entry for key "id"`) {
 			out.limit, out.err = true, errors.New("inputs.id follows from the uid of an object in the cluster, which is not known")
 		}
 	}

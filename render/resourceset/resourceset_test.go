@@ -38,6 +38,7 @@ func TestRender(t *testing.T) {
 		{name: "once for objects of the same name", spec: "  inputs: [{t: a}, {t: b}]\n" + fmt.Sprintf(configMap, "shared", "<< inputs.t >>"), want: "ConfigMap/shared a"},
 		{name: "defaults and nesting", spec: "  inputs: [{ns: a, app: {v: \"1.0\"}}]\n" + fmt.Sprintf(configMap, `'<< get inputs "name" | default inputs.ns >>'`, "<< inputs.app.v | quote >>"), want: "ConfigMap/a 1.0"},
 		{name: "who provides", spec: "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.provider.name >>", "<< inputs.provider.kind >>"), want: "ConfigMap/apps ResourceSet"},
+		{name: "an id", spec: "  inputs: [{id: red}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), want: "ConfigMap/red x"},
 		{name: "from a provider", spec: "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "<< inputs.t >>", "<< inputs.provider.name >>"),
 			inputs: []render.Input{{Provider: render.ObjectRef{Kind: "ResourceSetInputProvider", Name: "in"}, Values: json.RawMessage(`{"t":"a"}`)}}, want: "ConfigMap/a in"},
 		{name: "no inputs of providers", spec: "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "a", "x"), want: ""},
@@ -144,7 +145,8 @@ func TestProblems(t *testing.T) {
 		kind             render.ProblemKind
 	}{
 		{"no such input", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.tenant >>", "x"), `map has no entry for key "tenant"`, render.ProblemFailed},
-		{"an id", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), "inputs.id follows from the uid", render.ProblemRefused},
+		{"no id", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), `map has no entry for key "id"`, render.ProblemFailed},
+		{"an id of a provider", "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), "inputs.id follows from the uid", render.ProblemRefused},
 		{"a function that is not there", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "a", "<< uuidv4 >>"), `function "uuidv4" not defined`, render.ProblemFailed},
 		{"no object", "  resources: [{kind: ConfigMap}]\n", "it is no object with apiVersion, kind and metadata.name", render.ProblemFailed},
 		{"a copy of nothing", "  resources: [{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: a}}}]\n", "must be in the format 'namespace/name'", render.ProblemFailed},
@@ -160,7 +162,11 @@ func TestProblems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			result := renderSet(t, tt.spec)
+			var inputs []render.Input
+			if strings.Contains(tt.spec, "inputsFrom") {
+				inputs = []render.Input{{Provider: render.ObjectRef{Kind: "ResourceSetInputProvider", Name: "in"}, Values: json.RawMessage(`{"id":"a"}`)}}
+			}
+			result := renderSet(t, tt.spec, inputs...)
 			switch {
 			case tt.want == "": // the library writes %!(BADWIDTH)
 			case result.Problem == nil:

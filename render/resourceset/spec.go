@@ -102,7 +102,6 @@ func (s *Set) inputs(given []render.Input) ([]input, error) {
 			values = map[string]any{}
 		}
 		values["provider"] = provider(Kind, s.Metadata.Name)
-		delete(values, "id") // follows from the uid
 		all = append(all, input{values: values, field: fmt.Sprintf("spec.inputs[%d]", i)})
 	}
 	for _, in := range given {
@@ -111,7 +110,7 @@ func (s *Set) inputs(given []render.Input) ([]input, error) {
 			return nil, fmt.Errorf("the inputs of %s are not valid: %w", in.Provider, err)
 		}
 		values["provider"] = provider(in.Provider.Kind, in.Provider.Name)
-		delete(values, "id")
+		delete(values, "id") // follows from the uid
 		all = append(all, input{values: values, from: in.Written})
 	}
 	return all, nil
