@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -120,7 +121,31 @@ func (u *unit) failed(err error) *render.Problem {
 	if errors.As(err, &field) {
 		p.Position = u.written(field.path)
 	}
+	var substitution *substitutionError
+	if errors.As(err, &substitution) {
+		if at := u.builtFrom(substitution.index, substitution.field); at.Path != "" {
+			p.Position = at
+		}
+	}
 	return p
+}
+
+// builtFrom is where a field of an object is written before substitution, going by a build of its own.
+func (u *unit) builtFrom(index int, field string) (at tree.Position) {
+	ctx := context.Background()
+	inner := u.inner.Render(ctx, u.asKustomization())
+	if inner.Problem != nil {
+		return at
+	}
+	built, err := u.inner.Origins(ctx, inner)
+	if err != nil || index >= len(built) {
+		return at
+	}
+	at = built[index].Document()
+	if place := built[index].Place(field, origin.Whole); field != "" && place.Position.Path != "" {
+		at = place.Position
+	}
+	return u.atSource(&render.Problem{Position: u.real(at)}).Position
 }
 
 // missing says that there is nothing at spec.path.

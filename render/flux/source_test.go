@@ -228,13 +228,25 @@ metadata:
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT'}\n",
 		spec:      "  postBuild: {}\n",
 		variables: []render.Variable{{Name: "PORT", Value: "80"}},
-		want:      "apps: post build failed for ConfigMap/a: envsubst error: variable substitution failed: missing closing brace",
+		want:      "apps/a.yaml:5:11: post build failed for ConfigMap/a, field data.a: envsubst error: variable substitution failed: missing closing brace",
 	}, {
 		name:      "a value that breaks the YAML",
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT}'}\n",
 		spec:      "  postBuild: {}\n",
 		variables: []render.Variable{{Name: "PORT", Value: "a: b: c"}},
-		want:      "apps: post build failed for ConfigMap/a: after substitution it is no YAML: yaml: line 3: mapping values are not allowed in this context",
+		want:      "apps/a.yaml:5:11: post build failed for ConfigMap/a, field data.a: with the value of ${PORT} it is no YAML: mapping values are not allowed in this context",
+	}, {
+		name:      "a value that breaks the YAML of a key",
+		files:     "-- apps/a.yaml --\n" + configMap + "data: {'${PORT}': a}\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "{"}},
+		want:      "apps/a.yaml:1:1: post build failed for ConfigMap/a: after substitution it is no YAML: did not find expected node content",
+	}, {
+		name:      "a value that breaks the YAML in an item of a list",
+		files:     "-- apps/kustomization.yaml --\nresources: [../base]\n-- base/kustomization.yaml --\nresources: [a.yaml]\n-- base/a.yaml --\n" + configMap + "data:\n  a: ${GOOD}\nlist:\n- a\n- 'x ${PORT}${GOOD}'\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "GOOD", Value: "a"}, {Name: "PORT", Value: "b: c: d"}},
+		want:      "base/a.yaml:9:3: post build failed for ConfigMap/a, field list[1]: with the value of ${PORT}, ${GOOD} it is no YAML: mapping values are not allowed in this context",
 	}, {
 		name:  "files that the source leaves out",
 		files: "-- .sourceignore --\n/apps/x\n-- apps/a.yaml --\n" + configMap + "-- apps/x/b.yaml --\nnot: an object\n-- apps/.travis.yml --\n" + strings.Replace(configMap, ": a", ": t", 1),

@@ -72,7 +72,11 @@ func (r *substituter) object(o *render.Object, content map[string]any) (*render.
 		after, marks, err = r.markedWhole(o.JSON)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("post build failed for %s: %w", name, err)
+		field, why := r.culprit(o, content)
+		if field != "" {
+			name, err = fmt.Sprintf("%s, field %s", name, field), why
+		}
+		return nil, nil, &substitutionError{o.Index, field, fmt.Errorf("post build failed for %s: %w", name, err)}
 	}
 	unknown := slices.Clone(o.Unknown)
 	if len(marks) > 0 {
@@ -102,7 +106,7 @@ func (r *substituter) content(object []byte) (after map[string]any, marks []mark
 	}
 	data, err := yaml.YAMLToJSON([]byte(replaced))
 	if err != nil {
-		return nil, marks, &noYAMLError{strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: ")}
+		return nil, marks, &noYAMLError{tree.YamlPrefix.ReplaceAllString(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "")}
 	}
 	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
 		return nil, nil, errors.New("after substitution it is no object")
