@@ -228,3 +228,20 @@ func (s *Spec) HasOption(option string) bool {
 	}
 	return false
 }
+
+// Decides reports whether a field of an Application says what it applies where. Others may be meant to have
+// variables: options have those of Argo CD, and values those of programs.
+func Decides(path []string) bool {
+	if len(path) < 2 || path[0] != "spec" {
+		return len(path) == 2 && (path[1] == "name" || path[1] == "namespace")
+	}
+	switch path[1] {
+	case "project":
+		return true
+	case "source", "destination":
+		return len(path) == 3
+	case "sources":
+		return len(path) == 4
+	}
+	return false
+}

@@ -124,7 +124,7 @@ func destination(own string, d argocd.Destination) string {
 
 // checkApplication says why an Application is not rendered, as far as its object says.
 func (e *expander) checkApplication(n *node, k held) {
-	for _, unknown := range k.unknown(decidesApplication) {
+	for _, unknown := range k.unknown(argocd.Decides) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -161,23 +161,6 @@ func (k held) unknown(decides func(path []string) bool) []render.Unknown {
 		return k.object.Unknown
 	}
 	return slices.Concat(k.object.Unknown, slices.DeleteFunc(k.object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
-}
-
-// decidesApplication reports whether a field of an Application says what it applies where. Others may be meant to have
-// variables: options have those of Argo CD, and values those of programs.
-func decidesApplication(path []string) bool {
-	if len(path) < 2 || path[0] != "spec" {
-		return len(path) == 2 && (path[1] == "name" || path[1] == "namespace")
-	}
-	switch path[1] {
-	case "project":
-		return true
-	case "source", "destination":
-		return len(path) == 3
-	case "sources":
-		return len(path) == 4
-	}
-	return false
 }
 
 // resolveApplication finds the sources of an Application.

@@ -177,7 +177,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 	if n.root.Unit.Release.Dir = dir; elsewhere == nil {
 		n.root.Dir = dir
 	}
-	n.root.Unit.Release.ChartName, _ = e.chartName(in) // who renders the chart says what is wrong
+	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // who renders the chart says what is wrong
 	e.resolveDependencies(n, in)
 }
 

@@ -1,22 +1,16 @@
 package deploy
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-	sigsyaml "sigs.k8s.io/yaml"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -57,7 +51,7 @@ func (e *expander) charts(found *render.Discovery) []render.Root {
 			continue
 		}
 		charts = append(charts, e.chart(Chart{Dir: gap.Path}, false).root)
-		for _, name := range e.valuesOfCI(gap.Path) {
+		for _, name := range chart.ValuesOfCI(e.renderer.Tree(), gap.Path) {
 			charts = append(charts, e.chart(Chart{Dir: gap.Path, Values: []string{name}}, false).root)
 		}
 	}
@@ -95,62 +89,6 @@ func (e *expander) usedCharts(found *render.Discovery, configured map[string]boo
 	return used
 }
 
-// releaseName is a name for the release of a chart that has none: the one of the chart, without what Helm takes in no
-// name of a release.
-func releaseName(chart string) string {
-	var parts []string
-	for part := range strings.SplitSeq(strings.ToLower(chart), ".") {
-		part = strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-				return r
-			}
-			return '-'
-		}, part)
-		if part = strings.Trim(part, "-"); part != "" {
-			parts = append(parts, part)
-		}
-	}
-	name := strings.Join(parts, ".")
-	name = strings.TrimRight(name[:min(len(name), maxReleaseName)], "-.")
-	return cmp.Or(name, "release-name") // as `helm template` calls it
-}
-
-// maxReleaseName is how long the name of a release is at most.
-const maxReleaseName = 53
-
-// chartName is the name in a Chart.yaml.
-func (e *expander) chartName(dir string) (string, error) {
-	var m struct {
-		Name string `json:"name"`
-	}
-	data, _, err := e.renderer.Tree().Load(path.Join(dir, "Chart.yaml"), tree.NewTrace())
-	if err == nil {
-		err = sigsyaml.Unmarshal(data, &m)
-	}
-	return m.Name, err
-}
-
-// valuesOfCI are the files of values in ci/ of a chart, with which it is tested.
-func (e *expander) valuesOfCI(dir string) []string {
-	to := e.renderer.Tree().Resolve(path.Join(dir, "ci"))
-	if to.Err != nil || !to.IsDir {
-		return nil
-	}
-	entries, err := fs.ReadDir(e.renderer.Tree().Fsys, to.Real)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, entry := range entries {
-		name := entry.Name()
-		if ext := path.Ext(name); !entry.IsDir() && strings.Contains(name, "values") && (ext == ".yaml" || ext == ".yml") {
-			names = append(names, path.Join(dir, "ci", name))
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // chart makes the unit of a chart.
 func (e *expander) chart(c Chart, configured bool) *node {
 	name := c.Dir
@@ -176,13 +114,13 @@ func (e *expander) chart(c Chart, configured bool) *node {
 	if n.root.Unit.Release.KubeVersion == "" {
 		n.root.Unit.Release.KubeVersion = defaultKubeVersion
 	}
-	own, err := e.chartName(c.Dir)
+	own, err := chart.NameOf(e.renderer.Tree(), c.Dir)
 	if err != nil {
 		n.failChart(path.Join(c.Dir, "Chart.yaml"), fmt.Sprintf("there is no chart in %s: %v", c.Dir, err))
 		return n
 	}
 	if c.Release == "" {
-		c.Release = releaseName(own)
+		c.Release = chart.ReleaseName(own)
 	}
 	n.root.Unit.Object, err = json.Marshal(map[string]any{
 		"kind": ChartKind, "metadata": map[string]any{"name": c.Release, "namespace": c.Namespace}, "spec": map[string]any{"values": c.Set},
@@ -202,23 +140,9 @@ func (e *expander) chart(c Chart, configured bool) *node {
 		})
 	}
 	if e.resolveDependencies(n, c.Dir); n.root.Unit.Problem != nil {
-		n.root.Unit.Problem.Position = e.inChartFile(c.Dir, "dependencies")
+		n.root.Unit.Problem.Position = chart.FieldAt(e.renderer.Tree(), c.Dir, "dependencies")
 	}
 	return n
-}
-
-// inChartFile is where a field of a Chart.yaml is written.
-func (e *expander) inChartFile(dir, field string) tree.Position {
-	at := tree.Position{Path: path.Join(dir, "Chart.yaml"), Line: 1}
-	var doc yaml.Node
-	data, _, err := e.renderer.Tree().Load(at.Path, tree.NewTrace())
-	if err != nil || yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return at
-	}
-	if key, _ := origin.Child(doc.Content[0], field); key != nil {
-		at.Line, at.Column = key.Line, key.Column
-	}
-	return at
 }
 
 // failChart makes the unit of a chart one that is not rendered.
