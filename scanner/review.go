@@ -160,7 +160,7 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *serv
 func (r *review) unchanged(ctx context.Context) error {
 	if why := r.notApplied(r.Proposed, r.Head); why != nil {
 		r.Key.Namespace = ""
-		r.indeterminate(gaps.Object, "", "the object is not applied as it is, so no policy is asked: "+why.ErrStatus.Message)
+		r.indeterminate(gaps.Object, "", "the object is not applied as it is, so no policy judges it: "+why.ErrStatus.Message)
 		return nil
 	}
 	names, all := r.PoliciesFor(r.Pair)
@@ -185,7 +185,7 @@ func (r *review) unchanged(ctx context.Context) error {
 	} else if final.Unknown != nil {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())
 	} else if final.Refusal != nil {
-		r.indeterminate(gaps.Object, "", "the API server would not take the object as it is, so no policy is asked: "+final.Refusal.ErrStatus.Message)
+		r.indeterminate(gaps.Object, "", "the API server would not take the object as it is, so no policy judges it: "+final.Refusal.ErrStatus.Message)
 	}
 	r.decisions(server.Verdict{}, final, was)
 	return r.judgeCreatedAgain(ctx, decided{proposed, final}, decided{before, *was})

@@ -113,7 +113,7 @@ func accounts(ctx context.Context, limits tree.Limits, instance *fluxtypes.Insta
 	b, err := newPatched(limits, namespace, resources, patches)
 	var result *render.Result
 	if err == nil {
-		result = b.source.Render(ctx, b.root())
+		result = b.source.Render(ctx, patchedRoot)
 		if result.Problem != nil {
 			err = result.Problem
 		}
@@ -190,9 +190,8 @@ func newPatched(limits tree.Limits, namespace string, resources []string, patche
 	return b, err
 }
 
-func (b *patched) root() render.Root {
-	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}}
-}
+// patchedRoot is the root that kustomize builds.
+var patchedRoot = render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}}
 
 // fileOf is the file that a position is in, or that its line of the kustomization names.
 func (b *patched) fileOf(at tree.Position) string {
@@ -204,7 +203,7 @@ func (b *patched) fileOf(at tree.Position) string {
 
 // build has kustomize apply the patches.
 func (s *Sync) build(ctx context.Context, with render.Source) *render.Problem {
-	result := with.Render(ctx, (*patched)(nil).root())
+	result := with.Render(ctx, patchedRoot)
 	if result.Problem != nil {
 		return result.Problem
 	}

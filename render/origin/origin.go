@@ -15,7 +15,7 @@ type Places struct {
 	Document tree.Position
 	// find is nil when only the document is known.
 	Find func(path string, part Part) Place
-	// Texts is set when Find takes paths of InText. What does not is asked for the text instead.
+	// Texts is set when Find takes paths of InText. Where it is not, Find gets the path of the text.
 	Texts bool
 	// why says why only the document is known.
 	Why string

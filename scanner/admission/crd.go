@@ -33,6 +33,9 @@ func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 // servedVersions returns the versions of a kind that the state's CustomResourceDefinitions of it serve, of which
 // it names one; none for a kind that nothing defines.
 func (c *Cluster) servedVersions(kind schema.GroupKind) (definition string, versions []string) {
+	if c.custom()[kind] == nil {
+		return "", nil
+	}
 	for _, o := range c.list(kinds.Definition) {
 		if o.Defined() != kind {
 			continue

@@ -98,9 +98,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 	if err != nil {
 		kind := new(admission.UnknownKindError)
 		switch unserved := errors.As(err, &kind); {
-		case !unserved:
-			v.stopped(err)
-		case kind.Kind != ask.Main().GroupVersionKind():
+		case !unserved || kind.Kind != ask.Main().GroupVersionKind(): // it may be that of the object before
 			v.stopped(err)
 		case s.Unserved(ask.Main()) == nil:
 		case ask.Operation != apiserver.Delete && kind.Refusal() != nil:
