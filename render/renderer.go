@@ -27,6 +27,8 @@ type Renderer struct {
 	found atomic.Pointer[discoverer]
 	// origins are those of results that are kept: *Result -> []*origin.Origin
 	origins sync.Map
+	// keeping are what finds these, once for all that want them at a time: *Result -> func() ([]*origin.Origin, error)
+	keeping sync.Map
 	// beside is the renderer of another tree that this one was made beside.
 	beside *Renderer
 }
@@ -128,16 +130,18 @@ func (r *Renderer) KeepOrigins(ctx context.Context, result *Result, answers *ori
 	if kept, ok := r.origins.Load(result); ok {
 		return kept.([]*origin.Origin), nil
 	}
-	name := ""
-	if answers != nil && result.Problem == nil {
-		name = r.Identity(result.Root, result, known)
-	}
-	found, err := answers.Of(name, result.KubeVersion.IsRead, func() ([]*origin.Origin, error) { return r.findOrigins(ctx, result) })
-	if err != nil {
-		return nil, err
-	}
-	kept, _ := r.origins.LoadOrStore(result, found)
-	return kept.([]*origin.Origin), nil
+	keep, _ := r.keeping.LoadOrStore(result, sync.OnceValues(func() ([]*origin.Origin, error) {
+		name := ""
+		if answers != nil && result.Problem == nil {
+			name = r.Identity(result.Root, result, known)
+		}
+		found, err := answers.Of(name, result.KubeVersion.IsRead, func() ([]*origin.Origin, error) { return r.findOrigins(ctx, result) })
+		if err == nil {
+			r.origins.Store(result, found)
+		}
+		return found, err
+	}))
+	return keep.(func() ([]*origin.Origin, error))()
 }
 
 // Tree returns the tree whose roots are rendered.

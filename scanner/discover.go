@@ -37,7 +37,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.locator = lines.New(ctx, s.Change, s.work, s.in.Answers)
-	s.ledger = gaps.New(s.Change, s.in.Config, s.in.Head.Under, s.in.Refused)
+	s.ledger = gaps.New(s.Change, gaps.Options{Config: s.in.Config, Under: s.in.Head.Under, Refused: s.in.Refused, Workers: s.work})
 	if s.Base != nil {
 		s.ledger.KeepRoots()
 	}

@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -247,5 +248,44 @@ spec: {path: ./clusters/one, sourceRef: {kind: GitRepository, name: flux-system}
 		if r := mustScan(t, in); r.Summary.Requests != 1 {
 			t.Errorf("%s: got %d requests", path, r.Summary.Requests)
 		}
+	}
+}
+
+// TestLinesOfRootsNotRendered: a HelmRelease whose chart is not there has its line, whether the change touches it
+// or not.
+func TestLinesOfRootsNotRendered(t *testing.T) {
+	release := func(name, version string) string {
+		return `-- apps/` + name + `.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: ` + name + `, namespace: shop}
+spec:
+  interval: 1h
+  chart:
+    spec: {chart: shop, version: ` + version + `, sourceRef: {kind: HelmRepository, name: shop}}
+`
+	}
+	rest := `-- cluster/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  interval: 1h
+  path: apps
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+-- apps/repository.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: shop, namespace: shop}
+spec: {interval: 1h, url: "https://charts.example.com"}
+` + release("same", "1.0.0")
+	var got []string
+	for _, i := range mustScan(t, input(rest+release("changed", "1.0.0"), rest+release("changed", "2.0.0"))).Indeterminate {
+		got = append(got, fmt.Sprintf("%s:%d untouched %v", i.Location.Path, i.Location.StartLine, i.Untouched))
+	}
+	slices.Sort(got)
+	if want := []string{"apps/changed.yaml:7 untouched false", "apps/same.yaml:7 untouched true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

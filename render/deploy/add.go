@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -113,13 +112,7 @@ func (e *expander) isBelow(n, above *node) bool {
 
 // fail makes a unit one that is not rendered.
 func (n *node) fail(kind render.ProblemKind, field, message string) {
-	u := n.root.Unit
-	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: u.Parent.Dir}, Message: message}
-	if at := u.Position(context.Background(), field); at.Path != "" {
-		u.Problem.Position = at
-	} else {
-		u.Problem.Path = n.root.Dir
-	}
+	n.root.Unit.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: message}
 	n.resolved = true
 }
 

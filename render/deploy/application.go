@@ -174,7 +174,7 @@ func (e *expander) resolveApplication(n *node) error {
 			n.fail(render.ProblemRefused, field+".repoURL", why)
 			n.root.Unit.Artifact = from.Artifact
 			if from.Artifact != nil {
-				from.Artifact.Position = n.root.Unit.Problem.Position
+				from.Artifact.Locate = n.root.Unit.Problem.Locate
 			}
 			return nil
 		}
@@ -209,7 +209,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	if absent != "" {
 		return from, absent
 	}
-	from.Artifact.Locate = e.later(n, field+".repoURL")
+	from.Artifact.Locate = n.later(field + ".repoURL")
 	e.chartDependencies(n, &from, top, s, field)
 	return from, ""
 }
@@ -313,5 +313,5 @@ func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d ch
 		why = missing.Why + "; " + missing.Hint
 	}
 	n.fail(render.ProblemRefused, field+".path", fmt.Sprintf("a dependency of its chart, %s, is not there: %s", a, why))
-	n.root.Unit.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version, Position: n.root.Unit.Problem.Position}
+	n.root.Unit.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version, Locate: n.root.Unit.Problem.Locate}
 }

@@ -91,7 +91,7 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 		}
 	}
 	u.Apply.DeletionPolicy = "Orphan"
-	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Message: err.Error()}
+	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: err.Error()}
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
 	for _, dir := range appset.Names(k.object.JSON, e.isOwn) {

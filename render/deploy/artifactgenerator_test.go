@@ -147,7 +147,7 @@ func TestArtifactOfADirectory(t *testing.T) {
 func rendered(r *render.Renderer, root render.Root, graph *deploy.Graph, found *render.Discovery) string {
 	var parts []string
 	if result := r.Render(context.Background(), root); result.Problem != nil {
-		parts = append(parts, fmt.Sprintf("%s: %s %s: %s", root.Dir, result.Problem.Kind, result.Problem.Position, result.Problem.Message))
+		parts = append(parts, fmt.Sprintf("%s: %s %s: %s", root.Dir, result.Problem.Kind, result.Problem.Place(), result.Problem.Message))
 	} else {
 		var names []string
 		for _, o := range result.Objects {

@@ -166,7 +166,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 			n.lacks("spec.chart.spec", absent, elsewhere)
 			return
 		}
-		elsewhere.Locate = e.later(n, "spec.chart.spec")
+		elsewhere.Locate = n.later("spec.chart.spec")
 		in, n.root.Unit.Artifact = path.Join(top, dir), elsewhere
 	}
 	n.root.Unit.Checkout = checkout
@@ -194,7 +194,7 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	case err != nil:
 		n.lacks(field, fmt.Sprintf("%s cannot be read: %v", a, err), asked)
 	default:
-		asked.Locate = e.later(n, field)
+		asked.Locate = n.later(field)
 		n.root.Unit.Artifact = asked
 		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
 		n.root.Unit.Release.ChartName = chart.NameIn(data)
@@ -211,7 +211,7 @@ func (n *node) lacks(field, why string, asked *render.Artifact) {
 	}
 	n.fail(render.ProblemRefused, field, why)
 	if asked != nil {
-		asked.Position = n.root.Unit.Problem.Position
+		asked.Locate = n.root.Unit.Problem.Locate
 		n.root.Unit.Artifact = asked
 	}
 }

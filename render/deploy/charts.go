@@ -140,7 +140,7 @@ func (e *expander) chart(c Chart, configured bool) *node {
 		})
 	}
 	if e.resolveDependencies(n, c.Dir); n.root.Unit.Problem != nil {
-		n.root.Unit.Problem.Position = chart.FieldAt(e.renderer.Tree(), c.Dir, "dependencies")
+		n.root.Unit.Problem.Position, n.root.Unit.Problem.Locate = chart.FieldAt(e.renderer.Tree(), c.Dir, "dependencies"), nil
 	}
 	return n
 }

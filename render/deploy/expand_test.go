@@ -74,7 +74,7 @@ func drawn(g *deploy.Graph, found *render.Discovery) string {
 			line += " suspended"
 		}
 		if p := root.Unit.Problem; p != nil {
-			line += fmt.Sprintf(" %s %s: %s", p.Kind, p.Position, p.Message)
+			line += fmt.Sprintf(" %s %s: %s", p.Kind, p.Place(), p.Message)
 		}
 		for _, v := range root.Unit.Variables {
 			line += fmt.Sprintf(" %s=%s%s", v.Name, v.Value, v.Unknown)
@@ -365,7 +365,7 @@ gap Kustomization/flux-system/x (c): Kustomization/flux-system/x is applied by K
 			"---\n" + strings.Replace(applicationSet("git: {repoURL: 'https://example.com/other', directories: [{path: '*'}]}", ""), "name: apps", "name: other", 1) +
 			"-- apps/a/a.yaml --\n" + aConfigMap + "-- docs/a.yaml --\n" + aConfigMap,
 		want: `Application/argocd/a (in-cluster) apps/a entry
-ApplicationSet/argocd/other (in-cluster) sets entry refused sets: the repository of the generator is not this one but https://example.com/other, which is not fetched: preadmit fetch gets it
+ApplicationSet/argocd/other (in-cluster) sets entry refused sets/a.yaml:16:32: the repository of the generator is not this one but https://example.com/other, which is not fetched: preadmit fetch gets it
 docs unclaimed
 sets by hand`,
 	}, {

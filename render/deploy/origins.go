@@ -70,11 +70,12 @@ func (o *origins) result(id render.RootID) *render.Result {
 
 // later returns what finds where a field of the object that asks for a unit is written, once. A
 // repository may have hundreds of units that are not rendered, of which few are reported.
-func (e *expander) later(n *node, field string) func() render.Position {
+func (n *node) later(field string) func() render.Position {
+	u, dir := n.root.Unit, n.root.Dir
 	return sync.OnceValue(func() render.Position {
-		if at := n.root.Unit.Position(context.WithoutCancel(e.ctx), field); at.Path != "" {
+		if at := u.Position(context.Background(), field); at.Path != "" {
 			return at
 		}
-		return render.Position{Path: n.root.Dir}
+		return render.Position{Path: dir}
 	})
 }

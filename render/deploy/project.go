@@ -153,6 +153,6 @@ func (e *expander) destination(d argocd.Destination) (to argocd.Destination, who
 // notJudged adds what is not judged of an Application.
 func (e *expander) notJudged(n *node, field, why string) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
+		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Why: why, Identity: why,
 	})
 }

@@ -43,8 +43,8 @@ func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why strin
 		n.root.Dir = u.Parent.Dir
 	}
 	u.Artifact = a
-	if a.Position = u.Position(e.ctx, "spec.sourceRef"); u.Problem != nil {
-		a.Position = u.Problem.Position
+	if a.Locate = n.later("spec.sourceRef"); u.Problem != nil {
+		a.Locate = u.Problem.Locate
 	}
 	return nil
 }

@@ -70,11 +70,11 @@ func graphGaps(s *change.Side) []render.Gap {
 // Unclaimed says which roots no deployer of the repository applies, and adds those that the
 // change touches.
 func (l *Ledger) Unclaimed() {
-	if l.config.Unclaimed == config.UnclaimedIgnore {
+	if l.options.Config.Unclaimed == config.UnclaimedIgnore {
 		return
 	}
 	unevaluated := l.Change.Unevaluated()
-	if l.config.Unclaimed == "" && unevaluated > 0 && l.JudgedUnclaimed > 0 {
+	if l.options.Config.Unclaimed == "" && unevaluated > 0 && l.JudgedUnclaimed > 0 {
 		l.Note(report.Diagnostic{Severity: "note", Untouched: l.unevaluatedBefore(), Message: fmt.Sprintf(
 			"%s not evaluated and may apply roots that nothing else applies: these %d are judged as if each was applied as it is (argocd and unclaimed in %s)",
 			plural(unevaluated, "ApplicationSet is", "ApplicationSets are"), l.JudgedUnclaimed, config.FileName)})

@@ -54,8 +54,6 @@ func (g *Gap) indeterminate() report.Indeterminate {
 	i := report.Indeterminate{What: g.what(), Why: g.Why, Original: g.Original, Policy: g.Policy, Root: g.Root.String(), Untouched: g.Untouched}
 	if g.Object != nil {
 		i.Object, i.Location = change.ObjectOf(g.Object, g.Key), &g.location
-	} else if g.Untouched { // it is one of many, and not worth looking for its line
-		i.Location = new(change.LocationOf(g.Position, g.Tree))
 	} else {
 		i.Location = new(change.LocationOf(g.Place(), g.Tree))
 	}

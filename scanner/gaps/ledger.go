@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
 // Ledger collects what was not judged.
@@ -26,19 +27,31 @@ type Ledger struct {
 	// counts against the change.
 	unjudged map[render.RootID]bool
 	gathered map[string]*gathered
-	config   config.Config
-	under    []string
-	refused  map[string]string
+	options  Options
 }
 
-// New returns a ledger of a change. under restricts it to directories and files; none for all.
-// refused are directories that are not to be rendered, each with the reason.
-func New(c *change.Change, from config.Config, under []string, refused map[string]string) *Ledger {
-	return &Ledger{Change: c, config: from, under: under, refused: refused, unjudged: map[render.RootID]bool{}, gathered: map[string]*gathered{}}
+// Options are what a ledger goes by besides the change.
+type Options struct {
+	Config config.Config
+	// Under restricts it to directories and files; none for all.
+	Under []string
+	// Refused are directories that are not to be rendered, each with the reason.
+	Refused map[string]string
+	Workers parallel.Workers
+}
+
+// New returns a ledger of a change.
+func New(c *change.Change, options Options) *Ledger {
+	return &Ledger{Change: c, options: options, unjudged: map[render.RootID]bool{}, gathered: map[string]*gathered{}}
 }
 
 // Add adds a gap.
-func (l *Ledger) Add(g Gap) { l.gaps = append(l.gaps, g) }
+func (l *Ledger) Add(g Gap) {
+	if g.Untouched && g.what() != "root" { // it is one of many, and not worth looking for its line
+		g.Locate = nil
+	}
+	l.gaps = append(l.gaps, g)
+}
 
 // AddObject adds an object that was not judged.
 func (l *Ledger) AddObject(kind render.GapKind, o *admission.Object, key admission.Key, why string) {
@@ -63,7 +76,7 @@ func (l *Ledger) Unlocated(root string, err error) {
 	}
 }
 
-// Locate finds the lines of objects that were not judged, and of findings and remarks with them: what it takes to find
+// Locate finds the lines of what was not judged, and of findings and remarks with them: what it takes to find
 // those of a root takes much memory, and is there for one root at a time.
 func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, findings, remarks []lines.Finding) error {
 	var objects []*admission.Object
@@ -73,6 +86,7 @@ func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, findings, r
 			objects, of = append(objects, g.Object), append(of, g)
 		}
 	}
+	l.options.Workers.Spread(len(l.gaps), func(i int) { l.gaps[i].Place() })
 	documents, err := locator.Locate(ctx, findings, remarks, objects)
 	for i, d := range documents {
 		of[i].location = d.Location

@@ -79,7 +79,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 		if l.isNamed(o) {
 			return // and read
 		}
-	} else if !l.Chooses(o.Root) || !change.UnderAny(l.under, o.Path) {
+	} else if !l.Chooses(o.Root) || !change.UnderAny(l.options.Under, o.Path) {
 		return
 	}
 	o.Why = is + whyLeftOut(o.Kind)
@@ -89,12 +89,12 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 
 // isGiven reports whether a gap is where the configuration takes policies or context from.
 func (l *Ledger) isGiven(o render.Gap) bool {
-	return slices.ContainsFunc(l.config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
+	return slices.ContainsFunc(l.options.Config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
 }
 
 // isNamed reports whether the configuration names the very file.
 func (l *Ledger) isNamed(o render.Gap) bool {
-	return slices.ContainsFunc(l.config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
+	return slices.ContainsFunc(l.options.Config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
 }
 
 // takesIn reports whether what the other side leaves out is in a root of this one.

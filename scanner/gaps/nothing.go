@@ -40,10 +40,10 @@ func isTop(name string) bool { return path.Clean(name) == "." }
 
 // paths are what the user asked about: the whole tree, if nothing else.
 func (l *Ledger) paths() []string {
-	if len(l.under) == 0 {
+	if len(l.options.Under) == 0 {
 		return []string{"."}
 	}
-	return l.under
+	return l.options.Under
 }
 
 // selects reports whether a selected root is at or below a path, or reads it.

@@ -12,7 +12,7 @@ import (
 // roots that are judged: it may be of the base only, a part of a root, or hold policies
 // for others.
 func (l *Ledger) refusedRoots() {
-	for _, dir := range slices.Sorted(maps.Keys(l.refused)) {
+	for _, dir := range slices.Sorted(maps.Keys(l.options.Refused)) {
 		root, _ := l.Head.RootAt(dir)
 		r := l.Head.Roots[root.RootID]
 		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && l.Selected(render.RootID{Dir: dir}) {
@@ -30,7 +30,7 @@ func (l *Ledger) refusedDirectory(dir string) {
 		from = l.Base
 	}
 	gap := render.Gap{
-		Kind: render.GapRefused, Root: render.RootID{Dir: dir}, Why: l.refused[dir],
+		Kind: render.GapRefused, Root: render.RootID{Dir: dir}, Why: l.options.Refused[dir],
 		Position: render.Position{Path: from.MainFile(dir)},
 	}
 	ids := []render.RootID{}

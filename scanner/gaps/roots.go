@@ -95,7 +95,7 @@ func (l *Ledger) failingRoot(r *change.Rendered) {
 	}
 	l.Note(report.Diagnostic{
 		Severity: "note", Root: r.ID.String(), Message: gap.Why, Original: gap.Original,
-		Location: new(change.LocationOf(gap.Position, change.Head)), Untouched: true,
+		Location: new(change.LocationOf(gap.Place(), change.Head)), Untouched: true,
 	})
 }
 
@@ -143,7 +143,7 @@ func (l *Ledger) unselectedRoot(r *change.Rendered) {
 		return
 	}
 	l.Note(report.Diagnostic{
-		Severity: "note", Root: r.ID.String(), Location: new(change.LocationOf(r.Problem.Position, change.Head)),
+		Severity: "note", Root: r.ID.String(), Location: new(change.LocationOf(r.Problem.Place(), change.Head)),
 		Message:   "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
 		Original:  r.Problem.Original,
 		Untouched: l.Base != nil && !l.Touched[r.ID],
@@ -152,8 +152,8 @@ func (l *Ledger) unselectedRoot(r *change.Rendered) {
 
 // Globs warns of globs that match nothing, which are probably mistyped.
 func (l *Ledger) Globs() {
-	globs := slices.Clone(l.config.Roots)
-	for _, t := range l.config.Targets {
+	globs := slices.Clone(l.options.Config.Roots)
+	for _, t := range l.options.Config.Targets {
 		globs = append(globs, t.Roots...)
 	}
 	for _, glob := range globs {

@@ -37,7 +37,7 @@ func (l *Ledger) given(name string, r *change.Rendered) {
 
 // Untargeted warns of roots that no target of the configuration has.
 func (l *Ledger) Untargeted(targets []*target.Target) {
-	if len(l.config.Targets) == 0 {
+	if len(l.options.Config.Targets) == 0 {
 		return
 	}
 	targeted := map[render.RootID]bool{}

@@ -59,8 +59,8 @@ func (l *Locator) concealed(message, root string, at *report.Location) string {
 	}
 	for _, side := range l.change.Trees() {
 		at, _ := side.RootAt(root)
-		if r := side.Roots[side.ID(at)]; r != nil && r.Problem != nil && r.Problem.Path != "" {
-			hidden = slices.Concat(hidden, l.texts.file(side, r.Problem.Path).hidden)
+		if r := side.Roots[side.ID(at)]; r != nil && r.Problem != nil {
+			hidden = slices.Concat(hidden, l.texts.file(side, r.Problem.Place().Path).hidden)
 		}
 	}
 	return secrets.ConcealValues(message, hidden)
@@ -69,5 +69,5 @@ func (l *Locator) concealed(message, root string, at *report.Location) string {
 // Concealed is why a root of a tree does not render, without what the file at fault
 // has for Secrets: kustomize quotes it.
 func Concealed(tree fs.FS, p *render.Problem) string {
-	return secrets.ConcealValues(p.Error(), readText(tree, p.Path).hidden)
+	return secrets.ConcealValues(p.Error(), readText(tree, p.Place().Path).hidden)
 }
