@@ -2,7 +2,6 @@ package argocd
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"sync"
 
@@ -103,20 +102,4 @@ func texts(c *helmchart.Chart) [][]byte {
 		all = append(all, texts(dependency)...)
 	}
 	return all
-}
-
-// traceBelow notes all files of a directory.
-func traceBelow(t *tree.Tree, dir string, trace tree.Trace) {
-	t.TraceFile(dir, trace)
-	at := t.Resolve(dir)
-	if at.Err != nil {
-		return
-	}
-	t.AddListing(at.Real, trace)
-	_ = fs.WalkDir(t.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			t.TraceFile(name, trace)
-		}
-		return nil
-	})
 }

@@ -53,10 +53,10 @@ func (h *helmPart) traceChart(trace tree.Trace) {
 	if h.from.IsChart() {
 		return
 	}
-	traceBelow(h.tree, h.dir, trace)
+	h.tree.TraceBelow(h.dir, trace)
 	for _, d := range h.from.Dependencies {
 		if d.Digest == "" {
-			traceBelow(h.tree, path.Join(h.top, d.Dir), trace)
+			h.tree.TraceBelow(path.Join(h.top, d.Dir), trace)
 		}
 	}
 }

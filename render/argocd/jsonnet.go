@@ -249,8 +249,8 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 
 // traceJsonnet notes what Jsonnet may import: any file of its directories.
 func (d *directoryPart) traceJsonnet(trace tree.Trace) {
-	traceBelow(d.tree, d.dir, trace)
+	d.tree.TraceBelow(d.dir, trace)
 	for _, lib := range d.options().Jsonnet.Libs {
-		traceBelow(d.tree, path.Join(d.top, path.Clean("/" + lib)[1:]), trace)
+		d.tree.TraceBelow(path.Join(d.top, path.Clean("/" + lib)[1:]), trace)
 	}
 }

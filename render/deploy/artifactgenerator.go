@@ -121,10 +121,7 @@ func (e *expander) partOf(c *cluster, o held, g *copies.Generator, name string) 
 		}
 		out = checkout
 	}
-	if e.views == nil {
-		e.views = flux.NewViews(e.renderer.Tree())
-	}
-	seen, _, err := e.views.Of(&render.Unit{Checkout: out})
+	seen, err := e.heldBy(&render.Unit{Checkout: out})
 	if err != nil {
 		return out, part, fmt.Sprintf("of a source that cannot be read: %v", err), nil
 	}

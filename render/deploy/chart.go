@@ -178,7 +178,9 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 		n.root.Dir = dir
 	}
 	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // who renders the chart says what is wrong
-	e.resolveDependencies(n, in)
+	if source, err := e.heldBy(n.root.Unit); err == nil { // who renders the chart says why there is none
+		e.resolveDependencies(n, source, dir)
+	}
 }
 
 // archive has a release be made of an archive, if it is there.

@@ -139,7 +139,7 @@ func (e *expander) chart(c Chart, configured bool) *node {
 			Object: render.ObjectRef{Kind: "File", Name: real}, Data: string(data), File: real,
 		})
 	}
-	if e.resolveDependencies(n, c.Dir); n.root.Unit.Problem != nil {
+	if e.resolveDependencies(n, e.renderer.Tree(), c.Dir); n.root.Unit.Problem != nil {
 		n.root.Unit.Problem.Position, n.root.Unit.Problem.Locate = chart.FieldAt(e.renderer.Tree(), c.Dir, "dependencies"), nil
 	}
 	return n

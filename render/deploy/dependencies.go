@@ -10,13 +10,14 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // resolveDependencies finds the dependencies of a chart in a directory that are not in its
 // charts/, as source-controller gets them: those of Chart.lock, if there is one. in is the
-// directory in the tree.
-func (e *expander) resolveDependencies(n *node, in string) {
-	missing, err := chart.Missing(e.renderer.Tree(), in)
+// directory in what its source holds.
+func (e *expander) resolveDependencies(n *node, source *tree.Tree, in string) {
+	missing, err := chart.Missing(source, in)
 	if err != nil {
 		n.fail(render.ProblemFailed, "spec.chart.spec.chart", fmt.Sprintf("the dependencies of its chart cannot be read: %v", err))
 		return

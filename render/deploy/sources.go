@@ -6,6 +6,8 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // isOtherBranch reports whether a branch of this repository has other files than a cluster's:
@@ -32,6 +34,15 @@ func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string)
 		return "", fmt.Sprintf("%s, which cannot be used: %v", said, err)
 	}
 	return dir, ""
+}
+
+// heldBy returns what the source of a unit holds, in its place.
+func (e *expander) heldBy(u *render.Unit) (*tree.Tree, error) {
+	if e.views == nil {
+		e.views = flux.NewViews(e.renderer.Tree())
+	}
+	held, _, err := e.views.Of(u)
+	return held, err
 }
 
 // resolveElsewhere makes a unit of an artifact, if that is there; why says what it is made of.

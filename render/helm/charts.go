@@ -94,9 +94,12 @@ func (s *Source) archive(r *render.Release) *loaded {
 
 // directory reads the chart of a directory.
 func (s *Source) directory(root render.Root) *loaded {
-	view, _, err := s.views.Of(root.Unit)
-	if err != nil {
-		return newLoaded(nil, fmt.Errorf("read .sourceignore files: %w", err))
+	view := s.tree
+	if !root.Unit.Release.Own { // a chart that no deployer uses is read as Helm reads it
+		var err error
+		if view, _, err = s.views.Of(root.Unit); err != nil {
+			return newLoaded(nil, fmt.Errorf("read .sourceignore files: %w", err))
+		}
 	}
 	dir := root.Unit.Release.Dir
 	c, err := chart.FromTree(view, dir, chart.Limits{})
@@ -205,36 +208,19 @@ func (s *Source) traceOf(root render.Root) tree.Trace {
 		return trace
 	}
 	dir := path.Join(top, u.Release.Dir)
-	s.traceBelow(dir, true, trace)
+	s.tree.TraceBelow(dir, trace)
 	for _, name := range u.Release.ValuesFiles {
 		s.tree.TraceFile(path.Join(top, u.Checkout.Top, path.Clean("/" + name)[1:]), trace)
 	}
 	for _, d := range u.Release.Dependencies {
-		s.traceBelow(path.Join(top, d.Dir), d.Dir != "", trace)
+		if d.Dir != "" {
+			s.tree.TraceBelow(path.Join(top, d.Dir), trace)
+		}
 	}
 	for _, dir := range above(u.Release.Dir) {
 		s.tree.TraceFile(path.Join(top, dir, ".sourceignore"), trace)
 	}
 	return trace
-}
-
-// traceBelow notes all files of a directory, if it counts.
-func (s *Source) traceBelow(dir string, counts bool, trace tree.Trace) {
-	if !counts {
-		return
-	}
-	s.tree.TraceFile(dir, trace)
-	at := s.tree.Resolve(dir)
-	if at.Err != nil {
-		return
-	}
-	s.tree.AddListing(at.Real, trace)
-	_ = fs.WalkDir(s.tree.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			s.tree.TraceFile(name, trace)
-		}
-		return nil
-	})
 }
 
 // above are a directory and those above it.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 )
@@ -45,6 +46,30 @@ func (t *Tree) TraceFile(name string, trace Trace) {
 		trace.Reads[r.Real] = id
 	} else {
 		trace.Misses[name] = true
+	}
+}
+
+// TraceBelow notes a directory with all files below it, as who follows symbolic links to directories reads them.
+func (t *Tree) TraceBelow(dir string, trace Trace) {
+	seen := map[string]bool{}
+	for next := []string{dir}; len(next) > 0; next = next[1:] {
+		t.TraceFile(next[0], trace)
+		at := t.Resolve(next[0])
+		if at.Err != nil || !at.IsDir || seen[at.Real] {
+			continue
+		}
+		seen[at.Real] = true
+		t.AddListing(at.Real, trace)
+		_ = fs.WalkDir(t.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil || entry.IsDir():
+			case entry.Type()&fs.ModeSymlink != 0:
+				next = append(next, name)
+			default:
+				t.TraceFile(name, trace)
+			}
+			return nil
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package build
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -116,7 +115,7 @@ func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
 		w.tree.TraceFile(dir, w.trace)
 		if to := w.tree.Resolve(dir); to.Err == nil && to.IsDir {
 			c.Dir = to.Real
-			w.traceBelow(to.Real)
+			w.tree.TraceBelow(to.Real, w.trace)
 			return
 		}
 	}
@@ -149,17 +148,6 @@ func (w *walker) chartArtifact(c *Chart) {
 	default:
 		c.Digest = pin.Digest
 	}
-}
-
-// traceBelow notes all files of a directory.
-func (w *walker) traceBelow(dir string) {
-	w.tree.AddListing(dir, w.trace)
-	_ = fs.WalkDir(w.tree.Fsys, dir, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			w.tree.TraceFile(name, w.trace)
-		}
-		return nil
-	})
 }
 
 // valuesFiles are the files of the tree whose values a chart gets.
