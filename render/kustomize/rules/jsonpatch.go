@@ -143,6 +143,7 @@ type fieldHistory struct {
 	// grown is, by the depth of lists on the path, how many elements they had more
 	// before the operations that were undone.
 	grown map[int]int
+	moved bool // an operation moved or copied the field here
 	// reordered is set when lists on the path may have had another order. guesses are
 	// then the places of what operations wrote into some element of the list.
 	reordered bool
@@ -167,7 +168,7 @@ func (h *fieldHistory) back(o *operation) (pos tree.Position, found, done bool) 
 		}
 	case "move", "copy":
 		if covers {
-			h.steps = append(stepsOf(o.from), rest...)
+			h.steps, h.moved = append(stepsOf(o.from), rest...), true
 		} else if _, ok := prefixOf(o.from, h.steps); ok && o.op == "move" && h.leaf == nil {
 			h.taken = true
 			return origin.Start(o.snippet.Position(o.node)), false, true
@@ -321,7 +322,7 @@ func (l *locator) throughPatches(i int, document tree.Position, hops []origin.Pa
 	if all == nil {
 		return tree.Position{}, false
 	}
-	return l.passed(all.Resources()[i].YNode(), document, h)
+	return l.passed(i, all.Resources()[i].YNode(), document, h)
 }
 
 // untouched finds a field that no operation wrote.
@@ -335,7 +336,7 @@ func (l *locator) untouched(i int, document tree.Position, direct func(string) (
 	if all == nil {
 		return direct(path)
 	}
-	return l.passed(all.Resources()[i].YNode(), document, h)
+	return l.passed(i, all.Resources()[i].YNode(), document, h)
 }
 
 // operated follows a field back to the operation that wrote it or took it away.
@@ -362,7 +363,7 @@ func (l *locator) operated(h *fieldHistory, id identity) (pos tree.Position, fou
 }
 
 // passed finds a field in the object as it was before JSON6902 patches.
-func (l *locator) passed(old *yaml.Node, document tree.Position, h fieldHistory) (tree.Position, bool) {
+func (l *locator) passed(i int, old *yaml.Node, document tree.Position, h fieldHistory) (tree.Position, bool) {
 	if h.reordered {
 		h.steps = h.aligned(old)
 	}
@@ -374,6 +375,8 @@ func (l *locator) passed(old *yaml.Node, document tree.Position, h fieldHistory)
 		return h.guesses[0], true
 	case len(h.guesses) > 0: // which of them is in effect is not known
 		return pos, false
+	case agree && !found && h.moved: // no annotation has its line
+		return l.copied(i, document, hops, h.steps, func(n *yaml.Node) bool { return sameNode(n, h.leaf) })
 	}
 	return pos, found && agree
 }
