@@ -94,3 +94,25 @@ func TestRendering(t *testing.T) {
 		t.Errorf("still at work: %v", working)
 	}
 }
+
+// TestNamelessPolicies: a binding whose name is no string, which a server refuses, is a finding
+// where it is new or changed, and is told where it makes policies have no effect as before.
+func TestNamelessPolicies(t *testing.T) {
+	const why = `ValidatingAdmissionPolicyBinding in version "v1" cannot be handled as a ValidatingAdmissionPolicyBinding: ` +
+		`json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.name of type string`
+	nameless := strings.Replace(gatedApp, "Binding\nmetadata: {name: limit}", "Binding\nmetadata: {name: off}", 1)
+	untouched := "indeterminate policy policies: an API server would not accept this, so it takes no effect here, before the change as after it: " + why
+	for name, test := range map[string]struct {
+		base, head, says string
+	}{
+		"alone":     {head: nameless, says: "new Deny policy policies/binding.yaml CREATE ValidatingAdmissionPolicyBinding /: " + why + " []"},
+		"new":       {base: gatedApp[strings.Index(gatedApp, "-- app"):], head: nameless, says: "new Deny policy policies/binding.yaml CREATE ValidatingAdmissionPolicyBinding /: " + why + " []"},
+		"unchanged": {base: nameless, head: changed(nameless), says: untouched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := says(mustScan(t, input(test.base, test.head))); len(got) == 0 || got[0] != test.says {
+				t.Errorf("got %q, want %q", got, test.says)
+			}
+		})
+	}
+}

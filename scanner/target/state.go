@@ -28,6 +28,8 @@ type State struct {
 	Governing map[admission.Key][]Definition
 	// PolicyKeys are the keys of policies and bindings, in order.
 	PolicyKeys []admission.Key
+	// nameless are policies and bindings without a name that is a string, which a server refuses.
+	nameless []*admission.Object
 	// Ambiguous are the keys that roots define differently, in order.
 	Ambiguous []admission.Key
 
@@ -83,7 +85,7 @@ func (s *State) share(opts admission.ClusterOptions) {
 // govern collects the governing objects, which are those of a fixed set of kinds
 // and of the kinds that policies take as params.
 func (s *State) govern(params map[schema.GroupKind]bool, known contents) {
-	s.Governing, s.PolicyKeys, s.Ambiguous = map[admission.Key][]Definition{}, nil, nil
+	s.Governing, s.PolicyKeys, s.Ambiguous, s.nameless = map[admission.Key][]Definition{}, nil, nil, nil
 	for _, r := range s.Roots {
 		for _, o := range r.Objects {
 			s.define(o, r.ID, params, known)
@@ -106,7 +108,10 @@ func (s *State) govern(params map[schema.GroupKind]bool, known contents) {
 
 func (s *State) define(o *admission.Object, root render.RootID, params map[schema.GroupKind]bool, known contents) {
 	kind := o.GroupVersionKind().GroupKind()
-	if o.Name() == "" || !kinds.Of(kind).Governs && !params[kind] {
+	if isNameless(o) && o.GenerateName() == "" && kinds.IsPolicy(kind) {
+		s.nameless = append(s.nameless, o)
+	}
+	if isNameless(o) || !kinds.Of(kind).Governs && !params[kind] {
 		return
 	}
 	key := s.Cluster.Key(o)
@@ -265,5 +270,5 @@ func (s *State) policiesLedBy(root, lead render.RootID) []*admission.Object {
 		i := max(0, slices.IndexFunc(defs, func(d Definition) bool { return slices.Contains(d.Roots, lead) }))
 		objects = append(objects, defs[i].Object)
 	}
-	return objects
+	return append(objects, s.nameless...)
 }
