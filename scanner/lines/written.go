@@ -2,6 +2,7 @@ package lines
 
 import (
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/mutation"
 )
 
@@ -46,6 +47,9 @@ func (f *Finding) writtenField(field string) (written string, ok bool) {
 			f.mutated = map[string]expression{}
 		}
 		f.mutated[field] = expression{by.Policy.Source, by.Expression()}
+	}
+	if by == nil {
+		field = refusal.Moved(field, f.Subject.Content())
 	}
 	return field, true
 }

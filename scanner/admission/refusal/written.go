@@ -15,7 +15,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// moved are fields that validation knows by another path: that of Kubernetes' internal types.
+// moved are fields that the API server knows by another path: that of Kubernetes' internal types, or
+// of another field that it sets by what is written.
 var moved = []struct {
 	kinds   []schema.GroupVersionKind // without a kind: all of the group
 	field   *regexp.Regexp
@@ -34,7 +35,12 @@ var moved = []struct {
 	// An account has had two names, and a Service may have several addresses
 	// (Convert_v1_PodSpec_To_core_PodSpec, Convert_v1_ServiceSpec_To_core_ServiceSpec).
 	{withPods, regexp.MustCompile(`^(` + podSpec + `)serviceAccountName$`), "${1}serviceAccount", true},
+	{withPods, regexp.MustCompile(`^(` + podSpec + `)serviceAccount$`), "${1}serviceAccountName", true},
 	{[]schema.GroupVersionKind{service}, regexp.MustCompile(`^spec\.clusterIPs(\[0\]|$)`), "spec.clusterIP", true},
+	{[]schema.GroupVersionKind{service}, regexp.MustCompile(`^spec\.clusterIP$`), "spec.clusterIPs[0]", true},
+	// k8s.io/kubernetes/pkg/api/persistentvolumeclaim, NormalizeDataSources
+	{[]schema.GroupVersionKind{claim}, regexp.MustCompile(`^spec\.dataSourceRef\b`), "spec.dataSource", true},
+	{[]schema.GroupVersionKind{claim}, regexp.MustCompile(`^spec\.dataSource\b`), "spec.dataSourceRef", true},
 	// k8s.io/kubernetes/pkg/apis/core/validation, ValidatePersistentVolumeClaimSpec
 	{withPods, regexp.MustCompile(`\bspec\.resources\[storage\]$`), "spec.resources.requests[storage]", false},
 }
@@ -44,6 +50,8 @@ const podSpec = `spec\.(?:(?:jobTemplate\.spec\.)?template\.spec\.)?`
 var (
 	definition = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 	autoscaler = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}
+	scaling    = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
+	claim      = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
 	service    = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 	secret     = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	withPods   = []schema.GroupVersionKind{{Version: "v1"}, {Group: "apps", Version: "v1"}, {Group: "batch", Version: "v1"}}
@@ -53,7 +61,7 @@ var (
 func Written(c metav1.StatusCause, object map[string]any) string {
 	c.Field = fieldOf(c)
 	c.Field = claimsOf(object).written(c, object)
-	c.Field = movedFrom(c.Field, object)
+	c.Field = Moved(c.Field, object)
 	c.Field = spelled(c.Field, object)
 	if field, ok := itemOf(c, object); ok {
 		return field
@@ -64,8 +72,9 @@ func Written(c metav1.StatusCause, object map[string]any) string {
 	return c.Field
 }
 
-// movedFrom returns where a field of the internal types is in an object.
-func movedFrom(field string, object map[string]any) string {
+// Moved returns where an object has a field that the API server knows by another path; the field
+// itself where it is not known by another.
+func Moved(field string, object map[string]any) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
@@ -80,11 +89,15 @@ func movedFrom(field string, object map[string]any) string {
 	switch {
 	case gvk == autoscaler:
 		return metricOf(field, object)
-	case gvk == secret && strings.HasPrefix(field, "data[") && has(object, "stringData"+strings.TrimPrefix(field, "data")):
+	case gvk == scaling && field == utilization:
+		return targetOf(object)
+	case gvk == secret && inData.MatchString(field) && has(object, "stringData"+strings.TrimPrefix(field, "data")):
 		return "stringData" + strings.TrimPrefix(field, "data")
 	}
 	return field
 }
+
+var inData = regexp.MustCompile(`^data\b`)
 
 func has(object map[string]any, field string) bool {
 	_, ok := origin.Field(object, field)
@@ -111,5 +124,22 @@ func metricOf(field string, object map[string]any) string {
 	if number, err := strconv.Atoi(m[1]); err == nil && json.Unmarshal([]byte(text), &others) == nil && number < len(others) {
 		return metrics
 	}
-	return "spec.targetCPUUtilizationPercentage"
+	return utilization
+}
+
+// utilization is the target of the processor time of an autoscaler of the first version.
+const utilization = "spec.targetCPUUtilizationPercentage"
+
+// targetOf returns where that target is in an autoscaler of the second version
+// (Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler).
+func targetOf(object map[string]any) string {
+	metrics, _, _ := unstructured.NestedSlice(object, "spec", "metrics")
+	for i := range metrics {
+		if at := "spec.metrics[" + strconv.Itoa(i) + "].resource"; has(object, at+".target.averageUtilization") {
+			if name, _ := origin.Field(object, at+".name"); name == "cpu" {
+				return at + ".target.averageUtilization"
+			}
+		}
+	}
+	return utilization
 }
