@@ -54,13 +54,10 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 
 // isMade reports whether several lines may make the value of a field.
 func isMade(o *admission.Object, field string) bool {
-	switch change.OriginOf(o).Root.Kind {
-	case render.KindKustomize:
-		return strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name")
-	case render.KindHelm, render.KindArgoCD: // charts have values for the parts of images
-		return strings.HasSuffix(field, ".image")
+	if change.OriginOf(o).Root.Kind == render.KindPlain {
+		return false
 	}
-	return false
+	return strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name")
 }
 
 // FindFields finds the fields that failed validations turn on and lets go of what
