@@ -3,6 +3,9 @@ package proof
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
@@ -109,6 +112,9 @@ func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 	if err != nil {
 		return nil, "read the place: " + err.Error()
 	}
+	if p.outside(c, real, data) {
+		return nil, "what is written there is no part of the root"
+	}
 	f := sourceFile{path: real, data: data, marker: markerFor(data, before.object.JSON)}
 	switch use := p.use(real); {
 	case c.Place.Evidence == origin.Removed:
@@ -123,6 +129,30 @@ func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 		return f.withEntry(c.Place.Position)
 	}
 	return f.withScalar(c.Place.Position, before.target(c))
+}
+
+// outside reports whether a place is none of what a root is made of: in a file that it does not
+// read, or in an object that asks for roots and is not the one that the claim is about. A change
+// there does not show in the root.
+func (p *Prover) outside(c Claim, real string, data []byte) bool {
+	asking := p.result.Root.Object
+	if asking == (render.ObjectRef{}) {
+		return false
+	}
+	if _, read := p.result.Trace.Reads[real]; !read {
+		return true
+	}
+	for _, chunk := range slices.Backward(tree.SplitChunks(tree.Normalize(data))) {
+		if chunk.Line >= c.Place.Line {
+			continue
+		}
+		var o map[string]any
+		_ = yaml.Unmarshal([]byte(chunk.Text), &o)
+		kind, name := render.KindAndName(o)
+		aboutKind, aboutName := render.KindAndName(p.result.Objects[c.Object].Content())
+		return (kind == asking.Kind || kind == asking.Kind+"Set") && (kind != aboutKind || name != aboutName)
+	}
+	return false
 }
 
 // try renders the root with a change and compares.
