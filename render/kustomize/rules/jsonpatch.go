@@ -260,7 +260,8 @@ func sameNode(written, now *yaml.Node) bool {
 	if written == nil || now == nil || written.Kind != now.Kind {
 		return false
 	}
-	return written.Kind != yaml.ScalarNode || written.Value == now.Value || sameNumber(written, now) || refolded(written, now)
+	return written.Kind != yaml.ScalarNode || written.Value == now.Value || sameNumber(written, now) || refolded(written, now) ||
+		written.Style&yaml.LiteralStyle != 0 && strings.TrimRight(written.Value, "\n") == now.Value // of a patch that was trimmed
 }
 
 // sameNumber compares numbers, which kustomize writes anew after JSON6902 patches: an
