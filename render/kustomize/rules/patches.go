@@ -30,6 +30,8 @@ type mergePatch struct {
 	target *types.Selector
 	// at is the entry of the kustomization.
 	at []any
+	// renames is set where the patch may give its objects another name (allowNameChange).
+	renames bool
 }
 
 // patchesIn reads the patches of a kustomization once.
@@ -52,11 +54,14 @@ func (l *locator) patchesIn(k *build.Kustomization) *patchesOf {
 	}
 	for field, list := range [][]types.Patch{k.Spec.Patches, k.Spec.PatchesJson6902} {
 		for i, patch := range list {
-			at := []any{[]string{"patches", "patchesJson6902"}[field], i, "patch"}
+			at, before := []any{[]string{"patches", "patchesJson6902"}[field], i, "patch"}, len(p.merges)
 			if patch.Path != "" {
 				l.addPatchFile(p, k, patch.Path, patch.Target, at)
 			} else {
 				p.add(patch.Patch, patch.Target, at, func(text string, line int) *origin.Snippet { return padding.InlineSnippet(k, text, line, at) })
+			}
+			for j := before; j < len(p.merges); j++ {
+				p.merges[j].renames = patch.Options != nil && patch.Options.AllowNameChange
 			}
 		}
 	}

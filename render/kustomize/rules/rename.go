@@ -42,18 +42,24 @@ func renaming(text string, patch types.Patch) (renaming types.Patch, ok bool) {
 	return types.Patch{Patch: string(written), Target: patch.Target, Options: &types.PatchArgs{AllowNameChange: true}}, err == nil
 }
 
-// previousName is the name that an object had before the operations of a
-// kustomization gave it the present one, as far as they say; empty when they did
-// not.
+// previousName is the name that an object had before the operations, or a patch that may, of a
+// kustomization gave it the present one, as far as they say; empty when they did not.
 func (p *patchesOf) previousName(kind, name string, written func() string) string {
-	for _, o := range slices.Backward(p.operations) {
-		if o.newName() != name || o.target == nil || !anchored(o.target.Kind, kind) {
-			continue
-		}
-		if old := o.target.Name; old != "" && !strings.ContainsAny(old, `.*+?()[]{}|\^$`) {
-			return old
+	had := func(target *types.Selector) string {
+		if target.Name != "" && !strings.ContainsAny(target.Name, `.*+?()[]{}|\^$`) {
+			return target.Name
 		}
 		return written()
+	}
+	for _, o := range slices.Backward(p.operations) {
+		if o.newName() == name && o.target != nil && anchored(o.target.Kind, kind) {
+			return had(o.target)
+		}
+	}
+	for _, m := range slices.Backward(p.merges) {
+		if m.renames && nameIn(m.node) == name && m.target != nil && anchored(m.target.Kind, kind) {
+			return had(m.target)
+		}
 	}
 	return ""
 }

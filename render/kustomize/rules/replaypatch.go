@@ -149,7 +149,7 @@ func (c *replay) merge(m *mergePatch) {
 			full = full && !all
 		}
 	}
-	if full && !c.identifies() {
+	if full && (!c.identifies() || m.renames && c.is("metadata", "name")) {
 		c.writes(way[len(way)-1], m.snippet)
 	}
 }

@@ -128,11 +128,11 @@ func (l *locator) asWritten(n *yaml.Node) (*yaml.Node, tree.Position) {
 // merged finds a value in strategic merge patches whose lines are not kept: those
 // in the configuration of a transformer.
 func (l *locator) merged(object int, document tree.Position, hops []origin.Pair, steps []origin.PathStep) (tree.Position, bool) {
-	if origin.IsIdentity(steps) {
-		return tree.Position{}, false
-	}
-	leaf := hops[len(hops)-1].Value
+	leaf, own := hops[len(hops)-1].Value, origin.IsIdentity(steps)
 	for _, m := range l.mergesFor(l.identity(object, document)) {
+		if own && !(m.renames && steps[len(steps)-1].Key == "name") {
+			continue
+		}
 		node := m.node
 		for i, step := range steps {
 			if node = below(node, step, hops[i].Value).Value; node == nil {
