@@ -34,6 +34,10 @@ func (g *generator) git(content any, field string) ([]params, error) {
 
 // walk passes what is in a repository, without what git keeps for itself.
 func (g *generator) walk(top string, visit func(name string, isDir bool) error) error {
+	within := ""
+	if top != "." {
+		within = top + "/"
+	}
 	return fs.WalkDir(g.Tree.Fsys, top, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -43,7 +47,7 @@ func (g *generator) walk(top string, visit func(name string, isDir bool) error) 
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
 		}
-		return visit(strings.TrimPrefix(strings.TrimPrefix(name, top), "/"), entry.IsDir())
+		return visit(strings.TrimPrefix(name, within), entry.IsDir())
 	})
 }
 
