@@ -84,11 +84,16 @@ func (e *expander) again(known, n *node, k held) {
 	e.appliedDifferently(known, n, k)
 }
 
-// appliedDifferently notes an object that several units apply, each with a content of its own.
+// appliedDifferently notes a unit's object that several units apply, each with a content of its own.
 func (e *expander) appliedDifferently(known, n *node, k held) {
+	e.ambiguous(known.root.RootID, known.root.Object, known.parent, n.parent, k)
+}
+
+// ambiguous notes an object that one unit applies and, with the content of k, another one.
+func (e *expander) ambiguous(root render.RootID, object render.ObjectRef, by, other *node, k held) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-		Kind: render.GapAmbiguous, Root: known.root.RootID, Position: render.Position{Path: k.root.Dir},
-		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", known.root.Object, parentName(known.parent), parentName(n.parent)),
+		Kind: render.GapAmbiguous, Root: root, Position: render.Position{Path: k.root.Dir},
+		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", object, parentName(by), parentName(other)),
 		Identity: string(k.object.JSON),
 	})
 }

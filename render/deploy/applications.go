@@ -35,7 +35,6 @@ func (e *expander) givenByHand(at string) (applied bool, err error) {
 	if err := e.render(roots); err != nil {
 		return false, err
 	}
-	c := e.clusterOf(inCluster)
 	var holders []*appHolder
 	for _, root := range roots {
 		if all := argoIn(e.results[root.RootID]); len(all) > 0 {
@@ -47,10 +46,7 @@ func (e *expander) givenByHand(at string) (applied bool, err error) {
 	}
 	e.assumeSelf(holders)
 	for _, h := range holders {
-		c.bootstrap = append(c.bootstrap, h.root.RootID)
-		for _, k := range h.all {
-			e.addArgo(nil, c, k)
-		}
+		e.addAppEntries(h)
 	}
 	return true, nil
 }
@@ -204,20 +200,37 @@ func (e *expander) appliesAny(dirs []string, root render.Root) bool {
 }
 
 // addAppEntries adds the Applications of a root that is applied by hand. Where another one has an
-// Application of the same name with another content, they are applied to different clusters.
+// Application or ApplicationSet of the same name with another content, or generates one, they are applied to
+// different clusters.
 func (e *expander) addAppEntries(h *appHolder) {
 	name := inCluster
-	for _, k := range h.all {
-		known := e.units[unitKey{inCluster, e.argoRef(k.header)}]
-		if known != nil && !bytes.Equal(known.root.Unit.Object, k.object.JSON) {
-			name = h.root.Dir
-		}
+	if slices.ContainsFunc(h.all, e.isOther) {
+		name = h.root.Dir
 	}
 	c := e.clusterOf(name)
 	c.bootstrap = append(c.bootstrap, h.root.RootID)
 	for _, k := range h.all {
 		e.addArgo(nil, c, k)
 	}
+}
+
+// isOther reports whether an Application or ApplicationSet, or an Application that it generates, is another
+// one than that of its name in the cluster of Argo CD.
+func (e *expander) isOther(k held) bool {
+	key := unitKey{inCluster, e.argoRef(k.header)}
+	if k.isIn(argocd.Kind) {
+		known := e.units[key]
+		return known != nil && !bytes.Equal(known.root.Unit.Object, k.object.JSON)
+	}
+	if known := e.sets[key]; known != nil {
+		return !bytes.Equal(known.object.JSON, k.object.JSON)
+	}
+	generated, _ := e.generate(k) // what is wrong is said when it is added
+	return slices.ContainsFunc(generated, func(g appset.Generated) bool {
+		o := &render.Object{JSON: g.Object}
+		known := e.units[unitKey{inCluster, e.argoRef(headerOf(o))}]
+		return known != nil && !bytes.Equal(known.root.Unit.Object, g.Object)
+	})
 }
 
 // namedBy are the directories of git repositories that Applications and ApplicationSets name.

@@ -1,9 +1,9 @@
 package deploy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
@@ -51,14 +51,23 @@ func (e *expander) givenParameters(set render.ObjectRef, kind string) (all []map
 	return all, ok
 }
 
+// knownSet is an ApplicationSet, and the unit that applies it; nil where that is done by hand.
+type knownSet struct {
+	held
+	parent *node
+}
+
 // addApplicationSet adds the units of the Applications that an ApplicationSet generates. One that generates
 // none for a reason is a unit itself, which is not rendered.
 func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 	key := unitKey{c.name, e.argoRef(k.header)}
-	if slices.Contains(e.sets, key) {
+	if known := e.sets[key]; known != nil {
+		if known.parent != parent && !bytes.Equal(known.object.JSON, k.object.JSON) {
+			e.ambiguous(known.root, key.object, known.parent, parent, k)
+		}
 		return
 	}
-	e.sets = append(e.sets, key)
+	e.sets[key] = &knownSet{k, parent}
 	generated, err := e.generate(k)
 	if err != nil {
 		e.addBrokenSet(parent, c, k, err)

@@ -17,7 +17,7 @@ import (
 // that of rendering, which is ctx's.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
-		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{},
+		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
 		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
@@ -62,7 +62,7 @@ type expander struct {
 	// remotes are the results that hold a GitRepository whose URL is that of this repository.
 	remotes map[*render.Result]bool
 	// sets are the ApplicationSets that were generated.
-	sets []unitKey
+	sets map[unitKey]*knownSet
 	// setDirs are the directories that the templates of ApplicationSets name which were not generated.
 	setDirs map[string]bool
 	// searched are units in which an object was looked for.

@@ -45,6 +45,12 @@ func applicationSet(generator, source string) string {
 		"      source: {repoURL: 'https://example.com/fleet', path: '{{path}}'" + source + "}\n"
 }
 
+// application is an Application that applies a directory.
+func application(name, dir string) string {
+	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n  destination: {name: in-cluster, namespace: argocd}\n" +
+		"  source: {repoURL: 'https://example.com/fleet', path: " + dir + "}\n"
+}
+
 // instance is a FluxInstance that syncs prod, with patches.
 func instance(patches string) string {
 	return "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n" +
@@ -355,6 +361,17 @@ Kustomization/flux-system/d (c) d
 Kustomization/flux-system/flux-system (c) c entry
 Kustomization/flux-system/x (c) apps
 gap Kustomization/flux-system/x (c): Kustomization/flux-system/x is applied by Kustomization/flux-system/b and, with another content, by Kustomization/flux-system/d: which is in effect depends on when they are applied`,
+	}, {
+		name: "ApplicationSets of the same name that two Applications apply",
+		files: "-- apps/a.yaml --\n" + application("one", "sets/one") + "---\n" + application("two", "sets/two") +
+			"-- sets/one/a.yaml --\n" + applicationSet("list: {elements: [{path: x, path.basename: a}]}", "") + "-- sets/two/a.yaml --\n" + applicationSet("list: {elements: [{path: x, path.basename: b}]}", "") +
+			"-- x/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Self: []string{"https://example.com/fleet.git"}},
+		want: `Application/argocd/a (in-cluster) x
+Application/argocd/one (in-cluster) sets/one entry
+Application/argocd/two (in-cluster) sets/two entry
+apps by hand
+gap Application/argocd/one (in-cluster): ApplicationSet/argocd/apps is applied by Application/argocd/one and, with another content, by Application/argocd/two: which is in effect depends on when they are applied`,
 	}, {
 		name:  "no deployer",
 		files: "-- apps/a.yaml --\n" + aConfigMap,
