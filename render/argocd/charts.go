@@ -42,6 +42,12 @@ func (cs *charts) of(h *helmPart) *loaded {
 			if err == nil {
 				err = chart.Installable(c.Chart)
 			}
+			if err == nil {
+				err = chart.Complete(c.Chart)
+				if err != nil && h.from.IsChart() { // Argo CD gets them then
+					err = &release.Problem{Refused: true, Message: err.Error()}
+				}
+			}
 			return &loaded{c, err}
 		})
 		cs.all[key] = once

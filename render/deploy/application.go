@@ -282,6 +282,12 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 		n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("the dependencies of its chart cannot be read: %v", err))
 		return
 	}
+	if len(missing) > 0 {
+		if err := chart.Stale(e.renderer.Tree(), in); err != nil {
+			n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("error building helm chart dependencies of %s: %v", in, err))
+			return
+		}
+	}
 	for _, d := range missing {
 		at, isDir := strings.CutPrefix(d.Repository, "file://")
 		dir := path.Join(path.Clean("/" + s.Path)[1:], at)

@@ -12,7 +12,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Dependency is an entry of `dependencies:` in Chart.yaml and Chart.lock.
+// Dependency is an entry of `dependencies:` in Chart.yaml and Chart.lock, or in requirements.yaml and
+// requirements.lock.
 type Dependency struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`
@@ -23,7 +24,7 @@ type Dependency struct {
 const maxDependencies = 100
 
 // Missing returns the dependencies of the chart in a directory of a tree that its charts/ do not have: of those
-// in Chart.lock, if there is one.
+// in its lock file, if there is one.
 func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
 	all, err := dependencies(t, dir)
 	return slices.DeleteFunc(all, func(d Dependency) bool { return vendors(t, dir, d.Name) }), err
@@ -43,8 +44,10 @@ func Beside(t *tree.Tree, dir string) []string {
 	return dirs
 }
 
+// dependencies are those of the first file that says which: requirements.yaml and its lock file go before the
+// other ones, whatever the version of the API of the chart.
 func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
-	for _, name := range []string{"Chart.lock", "Chart.yaml"} {
+	for _, name := range []string{"requirements.lock", "Chart.lock", "requirements.yaml", "Chart.yaml"} {
 		to := t.Resolve(path.Join(dir, name))
 		if to.Err != nil || to.IsDir {
 			continue
@@ -61,6 +64,9 @@ func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 		}
 		if len(file.Dependencies) > maxDependencies {
 			return nil, fmt.Errorf("%s has more than %d", name, maxDependencies)
+		}
+		if name == "requirements.yaml" && file.Dependencies == nil {
+			continue
 		}
 		return file.Dependencies, nil
 	}

@@ -160,19 +160,7 @@ func installable(c *release.Chart) (*release.Chart, error) {
 	if err := chart.Installable(c.Chart); err != nil {
 		return nil, err
 	}
-	for _, wanted := range c.Metadata.Dependencies {
-		if wanted == nil {
-			continue
-		}
-		there := false
-		for _, d := range c.Dependencies() {
-			there = there || d.Name() == wanted.Name
-		}
-		if !there {
-			return nil, fmt.Errorf("its dependency %s is in Chart.yaml, but not in charts/: helm dependency build gets it", wanted.Name)
-		}
-	}
-	return c, nil
+	return c, chart.Complete(c.Chart)
 }
 
 // releaseName is the name that `helm template` gives the release.

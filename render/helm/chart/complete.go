@@ -1,0 +1,65 @@
+package chart
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Complete returns an error for a chart that lacks a dependency which its Chart.yaml names, as Helm's commands do
+// (helm.sh/helm/v4/pkg/action, CheckDependencies). Helm's packages, and so Flux, render it.
+func Complete(c *chart.Chart) error {
+	for _, wanted := range c.Metadata.Dependencies {
+		if wanted != nil && !slices.ContainsFunc(c.Dependencies(), func(d *chart.Chart) bool { return d.Name() == wanted.Name }) {
+			return fmt.Errorf("its dependency %s is in Chart.yaml, but not in charts/: helm dependency build gets it", wanted.Name)
+		}
+	}
+	return nil
+}
+
+// errStale are what `helm dependency build` ends with, by the version of the API of the chart.
+var (
+	errStale  = errors.New("the lock file (Chart.lock) is out of sync with the dependencies file (Chart.yaml). Please update the dependencies with 'helm dependency update'")
+	errStale1 = errors.New("the lock file (requirements.lock) is out of sync with the dependencies file (requirements.yaml). Please update the dependencies")
+)
+
+// Stale returns the error that `helm dependency build` ends with where the lock file of the chart in a directory
+// of a tree was made of other dependencies (helm.sh/helm/v4/pkg/downloader, Build).
+func Stale(t *tree.Tree, dir string) error {
+	c, err := FromTree(t, dir, Limits{})
+	if err != nil || c.Lock == nil {
+		return nil // who renders the chart says what is wrong
+	}
+	required := c.Metadata.Dependencies
+	if slices.ContainsFunc(required, func(d *chart.Dependency) bool {
+		return d != nil && (strings.HasPrefix(d.Repository, "@") || strings.HasPrefix(d.Repository, "alias:"))
+	}) {
+		return nil // what the names stand for is part of the digest
+	}
+	switch {
+	case digest([2][]*chart.Dependency{required, c.Lock.Dependencies}) == c.Lock.Digest:
+		return nil
+	case c.Metadata.APIVersion != chart.APIVersionV1:
+		return errStale
+	case digest(map[string][]*chart.Dependency{"dependencies": required}) == c.Lock.Digest: // of Helm 2
+		return nil
+	}
+	return errStale1
+}
+
+func digest(of any) string {
+	data, err := json.Marshal(of)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
