@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gobwas/glob"
+	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
@@ -188,15 +189,23 @@ func (d *directoryPart) file(ctx context.Context, name string, texts map[string]
 		return nil, &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: name}, Message: tree.Elsewhere(data)}
 	}
 	f := d.tree.DecodeManifest(real, data).LastOfRepeated() // as splitYAML of gitops-engine has it
-	if problem, ignored := broken(name, f, data); ignored || problem != nil {
+	problem, ignored := broken(name, f, data)
+	if problem != nil {
 		return nil, problem
+	}
+	kindless, configuration := others(name, f, data)
+	switch {
+	case ignored && configuration == nil:
+		return nil, nil
+	case kindless > 0:
+		return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: kindless}, Message: "failed to unmarshal: Object 'Kind' is missing"}
 	}
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: d.dir}, Files: []string{name}}
 	result := d.plain.Render(ctx, root)
 	if result.Problem != nil {
 		return nil, result.Problem
 	}
-	return &made{objects: result.Objects, origins: func(ctx context.Context) ([]*origin.Origin, error) {
+	return &made{objects: result.Objects, diagnostics: configuration, origins: func(ctx context.Context) ([]*origin.Origin, error) {
 		return d.plain.Origins(ctx, result)
 	}}, nil
 }
@@ -222,11 +231,42 @@ func broken(name string, f *tree.ManifestFile, data []byte) (problem *render.Pro
 	case bad == nil && isJSON && objects != 1 && len(f.Documents) > 1:
 		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: 1}, Message: "multiple objects in a JSON file: Argo CD allows one"}, false
 	case bad == nil:
-		return nil, objects == 0 && !isJSON
+		return nil, objects == 0 && !isJSON && !looksLikeManifest(data)
 	case objects == 0 && !isJSON && !looksLikeManifest(data):
 		return nil, true
 	}
 	return &render.Problem{Kind: render.ProblemFailed, Position: bad.Position, Message: fmt.Sprintf("failed to unmarshal: %s", bad.Message)}, false
+}
+
+// others are the documents of a file that are no objects of a cluster and that Argo CD does not ignore: the line of
+// the first one without a kind, and what is to be said of those that configure kustomize.
+func others(name string, f *tree.ManifestFile, data []byte) (kindless int, configuration []render.Diagnostic) {
+	documents, _ := tree.SplitDocuments(name, data) // it was split before
+	if len(documents) == 0 && path.Ext(name) == ".json" {
+		return 1, nil
+	}
+	for i, document := range documents {
+		if i < len(f.Documents) && len(f.Documents[i].Objects) > 0 {
+			continue
+		}
+		var content any
+		if err := yaml.Unmarshal(document.Text, &content); err != nil || content == nil {
+			continue
+		}
+		fields, _ := content.(map[string]any)
+		kind, _ := fields["kind"].(string)
+		group, _, _ := strings.Cut(fmt.Sprint(fields["apiVersion"]), "/")
+		switch {
+		case kind == "":
+			return document.Line + 1, configuration
+		case group == "kustomize.config.k8s.io":
+			configuration = append(configuration, render.Diagnostic{
+				Severity: render.SeverityWarning, Position: tree.Position{Path: name, Line: document.Line + 1},
+				Message: fmt.Sprintf("Argo CD applies this %s as an object, and as no cluster has that kind a sync fails: `directory.exclude` leaves it out", kind),
+			})
+		}
+	}
+	return 0, configuration
 }
 
 func looksLikeManifest(data []byte) bool {

@@ -229,6 +229,9 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	}
 	out := &made{}
 	for _, item := range list {
+		if string(item) == "null" {
+			continue
+		}
 		content := (&render.Object{JSON: item}).Content()
 		if kind, _ := content["kind"].(string); kind == "" {
 			return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: "what it evaluates to is no object: Object 'Kind' is missing"}

@@ -113,6 +113,12 @@ const (
 	ToolPlugin    Tool = "Plugin"
 )
 
+// ToolOf is the tool of a source, without what overrides its options; empty for one that Argo CD refuses.
+func ToolOf(t *tree.Tree, s *Source, dir string) Tool {
+	tool, _ := toolOf(t, s, dir, tree.NewTrace())
+	return tool
+}
+
 // toolOf is the tool of a source: that whose options it has, else that of the files in its
 // directory.
 func toolOf(t *tree.Tree, s *Source, dir string, trace tree.Trace) (Tool, error) {

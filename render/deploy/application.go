@@ -274,7 +274,7 @@ func chartArtifact(url, name, version string) artifact.Artifact {
 // `helm dependency build` gets them.
 func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, top string, s *argocd.Source, field string) {
 	in := path.Join(top, path.Clean("/" + s.Path)[1:])
-	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil || to.IsDir {
+	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil || to.IsDir || argocd.ToolOf(e.renderer.Tree(), s, in) != argocd.ToolHelm {
 		return
 	}
 	missing, err := chart.Missing(e.renderer.Tree(), in)
