@@ -80,7 +80,7 @@ func names(r *render.Result) string {
 	return strings.Join(all, " ")
 }
 
-// TestChartsAreInflated holds what entries mean to what HelmChartInflationGenerator of kustomize 0.21.2 does.
+// TestChartsAreInflated holds what entries mean to what HelmChartInflationGenerator of kustomize 0.21.1 does.
 func TestChartsAreInflated(t *testing.T) {
 	const all = "ConfigMap/app-web Pod/hook Pod/test"
 	entry := func(more string) map[string]string {
