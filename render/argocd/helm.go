@@ -149,6 +149,9 @@ func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 	if err != nil {
 		return nil, &optionError{"helm.kubeVersion", err.Error()}
 	}
+	if !slices.Contains([]string{"", "v3", "v4"}, opts.Version) {
+		return nil, optionErrorf("helm.version", "helm version '%s' is not supported", opts.Version)
+	}
 	capabilities, err := values.Capabilities(version, served)
 	if err != nil {
 		return nil, err

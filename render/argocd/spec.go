@@ -216,6 +216,18 @@ func (a *Application) SourceField(i int) string {
 // IsReference reports whether a source has only files for other sources.
 func (s *Source) IsReference() bool { return s.Ref != "" && s.Path == "" && s.Chart == "" }
 
+// RepeatedRef is the first source with a ref that one before it has; -1 for none.
+func RepeatedRef(sources []Source) int {
+	seen := map[string]bool{"": true}
+	for i := range sources {
+		if ref := sources[i].Ref; ref != "" && seen[ref] {
+			return i
+		}
+		seen[sources[i].Ref] = true
+	}
+	return -1
+}
+
 // HasOption reports whether an option of syncPolicy is set.
 func (s *Spec) HasOption(option string) bool {
 	if s.SyncPolicy == nil {

@@ -158,8 +158,12 @@ func (h *helmPart) valueFiles(g *given, trace tree.Trace) error {
 func (h *helmPart) resolve(raw, field string) (valueFile, error) {
 	base, top := h.dir, h.top
 	name := h.env.expand(raw)
-	if ref, rest, ok := strings.Cut(raw, "/"); ok && strings.HasPrefix(raw, "$") {
-		if i := h.referenced(ref[1:]); i >= 0 {
+	if ref, rest, ok := strings.Cut(raw, "/"); strings.HasPrefix(raw, "$") {
+		i := h.referenced(ref[1:])
+		if i < 0 && len(h.app.Spec.Sources) > 0 {
+			return valueFile{}, optionErrorf(field, "source referenced %q, which is not one of the available sources", ref)
+		}
+		if i >= 0 && ok {
 			at, problem := h.topOf(i)
 			if problem != "" {
 				return valueFile{}, optionErrorf(field, "%s", problem)

@@ -143,6 +143,8 @@ func (e *expander) checkApplication(n *node, k held) {
 		n.fail(render.ProblemRefused, "spec.sourceHydrator", "the source hydrator of Argo CD makes what is applied, on another branch: that is not followed")
 	case len(sources) == 0:
 		n.fail(render.ProblemFailed, "spec", "the Application names no source: it needs spec.source or spec.sources")
+	case argocd.RepeatedRef(sources) >= 0:
+		n.fail(render.ProblemFailed, n.app.SourceField(argocd.RepeatedRef(sources))+".ref", "invalid sources: multiple sources had the same `ref` key")
 	case d.Name != "" && d.Server != "":
 		n.fail(render.ProblemFailed, "spec.destination", fmt.Sprintf("application destination can't have both name and server defined: %s %s", d.Name, d.Server))
 	case n.repeats() > maxRepeats:
