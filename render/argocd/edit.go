@@ -281,7 +281,11 @@ func (e *edited) addPairs(to *yaml.Node, field, kind string, values map[string]s
 		if child(to, key) != nil && !force {
 			return &optionError{at, fmt.Sprintf("%s %s already in kustomization file. Use --force to override.", kind, key)}
 		}
-		set(to, e.text(key, at), e.text(values[key], at))
+		value := values[key]
+		if len(value) > 1 && strings.HasPrefix(value, `"`) && strings.HasSuffix(value, `"`) {
+			value = value[1 : len(value)-1] // kustomize takes quotes for those of a command line
+		}
+		set(to, e.text(key, at), e.text(value, at))
 	}
 	return nil
 }

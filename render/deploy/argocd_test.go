@@ -85,7 +85,7 @@ func expandedWith(t *testing.T, files fstest.MapFS, version string, options rend
 	graph, err := deploy.Expand(context.Background(), r, found, deploy.Options{
 		Everything: true, KubeVersion: version, Self: []string{"https://git.example.com/r"},
 		ArgoCD: deploy.ArgoCD{
-			Tracking: "none", BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}}},
+			Tracking: "none", BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}, Annotations: map[string]string{"note": "n", "argocd.argoproj.io/refresh": "hard"}}},
 			Generators: []deploy.Generator{{Set: "previews", Kind: "pullRequest", Parameters: []map[string]any{{"number": "7"}}}},
 		},
 	})

@@ -256,32 +256,37 @@ func (g *generator) clusters(content any, field string) ([]params, error) {
 	return all, nil
 }
 
-// cluster are the parameters of a cluster.
+// ownAnnotations are those of the Secret of a cluster that Argo CD and kubectl write for themselves.
+var ownAnnotations = []string{
+	"argocd.argoproj.io/refresh", "argocd.argoproj.io/hydrate", "argocd.argoproj.io/tracking-id",
+	"argocd.argoproj.io/installation-id", "kubectl.kubernetes.io/last-applied-configuration",
+}
+
+// cluster are the parameters of a cluster. Labels and annotations are maps of strings to templates, of which
+// `index` gives an empty string for what they do not have.
 func (g *generator) cluster(c Cluster, labels map[string]string) map[string]any {
+	annotations := map[string]string{}
+	for key, value := range c.Annotations {
+		if !slices.Contains(ownAnnotations, key) {
+			annotations[key] = value
+		}
+	}
 	values := map[string]any{"name": c.Name, "nameNormalized": sanitize(c.Name), "server": c.Server, "project": c.Project}
 	if g.set.Spec.GoTemplate {
-		metadata := map[string]any{"labels": anyOf(labels)}
+		metadata := map[string]any{"labels": labels}
 		if len(c.Annotations) > 0 {
-			metadata["annotations"] = anyOf(c.Annotations)
+			metadata["annotations"] = annotations
 		}
 		values["metadata"] = metadata
 		return values
 	}
-	for key, value := range c.Annotations {
+	for key, value := range annotations {
 		values["metadata.annotations."+key] = value
 	}
 	for key, value := range labels {
 		values["metadata.labels."+key] = value
 	}
 	return values
-}
-
-func anyOf(m map[string]string) map[string]any {
-	out := map[string]any{}
-	for key, value := range m {
-		out[key] = value
-	}
-	return out
 }
 
 // given makes the parameters of a generator that somebody has to say.

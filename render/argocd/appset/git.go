@@ -129,6 +129,9 @@ func (g *generator) ofPath(dir, file, prefix string) map[string]any {
 func (g *generator) files(spec *git, top, field string) ([]params, error) {
 	var include, exclude []func(string) bool
 	for i, f := range spec.Files {
+		if path.IsAbs(f.Path) {
+			return nil, refusedf(fmt.Sprintf("%s.files[%d].path", field, i), "git refuses %s, which is outside of the repository: only with the new globbing of Argo CD it is taken to be in it", f.Path)
+		}
 		match, err := pathspec(f.Path)
 		if err != nil {
 			return nil, errorf(fmt.Sprintf("%s.files[%d].path", field, i), "%v", err)
@@ -204,10 +207,15 @@ func (g *generator) file(spec *git, top, name, field string) ([]params, error) {
 // pathspec returns what matches the paths that git lists for a pattern: in it `*` stands for slashes
 // too, and a directory for all that is below it.
 func pathspec(pattern string) (func(name string) bool, error) {
-	pattern = strings.TrimPrefix(pattern, "/")
+	asDir := strings.HasSuffix(pattern, "/")
+	pattern = path.Clean(pattern)
 	if !strings.ContainsAny(pattern, `*?[\`) {
-		dir := strings.TrimSuffix(pattern, "/")
-		return func(name string) bool { return name == pattern || strings.HasPrefix(name, dir+"/") }, nil
+		return func(name string) bool {
+			return pattern == "." || name == pattern || strings.HasPrefix(name, pattern+"/")
+		}, nil
+	}
+	if asDir { // of patterns git lists no directories
+		pattern += "/"
 	}
 	var text strings.Builder
 	for i := 0; i < len(pattern); i++ {

@@ -306,6 +306,10 @@ func flattened(values map[string]any) map[string]string {
 			for key, item := range v {
 				walk(join(at, key), item)
 			}
+		case map[string]string:
+			for key, item := range v {
+				walk(join(at, key), item)
+			}
 		case []any:
 			for i, item := range v {
 				walk(join(at, fmt.Sprint(i)), item)
