@@ -55,10 +55,19 @@ type Destination struct {
 // SyncPolicy says how an Application is applied.
 type SyncPolicy struct {
 	Automated *struct {
-		Prune    bool  `json:"prune"`
-		SelfHeal bool  `json:"selfHeal"`
-		Enabled  *bool `json:"enabled"`
+		Prune      bool  `json:"prune"`
+		SelfHeal   bool  `json:"selfHeal"`
+		AllowEmpty bool  `json:"allowEmpty"`
+		Enabled    *bool `json:"enabled"`
 	} `json:"automated"`
+	Retry *struct {
+		Limit   int64 `json:"limit"`
+		Backoff *struct {
+			Duration    string `json:"duration"`
+			Factor      *int64 `json:"factor"`
+			MaxDuration string `json:"maxDuration"`
+		} `json:"backoff"`
+	} `json:"retry"`
 	SyncOptions              []string `json:"syncOptions"`
 	ManagedNamespaceMetadata *struct {
 		Labels      map[string]string `json:"labels"`
@@ -216,29 +225,9 @@ func (a *Application) SourceField(i int) string {
 // IsReference reports whether a source has only files for other sources.
 func (s *Source) IsReference() bool { return s.Ref != "" && s.Path == "" && s.Chart == "" }
 
-// RepeatedRef is the first source with a ref that one before it has; -1 for none.
-func RepeatedRef(sources []Source) int {
-	seen := map[string]bool{"": true}
-	for i := range sources {
-		if ref := sources[i].Ref; ref != "" && seen[ref] {
-			return i
-		}
-		seen[sources[i].Ref] = true
-	}
-	return -1
-}
-
 // HasOption reports whether an option of syncPolicy is set.
 func (s *Spec) HasOption(option string) bool {
-	if s.SyncPolicy == nil {
-		return false
-	}
-	for _, o := range s.SyncPolicy.SyncOptions {
-		if o == option {
-			return true
-		}
-	}
-	return false
+	return s.SyncPolicy != nil && slices.Contains(s.SyncPolicy.SyncOptions, option)
 }
 
 // Decides reports whether a field of an Application says what it applies where. Others may be meant to have

@@ -143,8 +143,8 @@ func (e *expander) checkApplication(n *node, k held) {
 		n.fail(render.ProblemRefused, "spec.sourceHydrator", "the source hydrator of Argo CD makes what is applied, on another branch: that is not followed")
 	case len(sources) == 0:
 		n.fail(render.ProblemFailed, "spec", "the Application names no source: it needs spec.source or spec.sources")
-	case argocd.RepeatedRef(sources) >= 0:
-		n.fail(render.ProblemFailed, n.app.SourceField(argocd.RepeatedRef(sources))+".ref", "invalid sources: multiple sources had the same `ref` key")
+	case repeatedRef(sources) >= 0:
+		n.fail(render.ProblemFailed, n.app.SourceField(repeatedRef(sources))+".ref", "invalid sources: multiple sources had the same `ref` key")
 	case d.Name != "" && d.Server != "":
 		n.fail(render.ProblemFailed, "spec.destination", fmt.Sprintf("application destination can't have both name and server defined: %s %s", d.Name, d.Server))
 	case n.repeats() > maxRepeats:
@@ -154,6 +154,18 @@ func (e *expander) checkApplication(n *node, k held) {
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
 	}
+}
+
+// repeatedRef is the first source with a ref that one before it has; -1 for none.
+func repeatedRef(sources []argocd.Source) int {
+	seen := map[string]bool{"": true}
+	for i := range sources {
+		if ref := sources[i].Ref; ref != "" && seen[ref] {
+			return i
+		}
+		seen[sources[i].Ref] = true
+	}
+	return -1
 }
 
 // unknown are the fields of an object that are not known. Where nothing says who applies it, those are among them that have
