@@ -49,6 +49,29 @@ func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
 // lists (x-kubernetes-patch-merge-key of the API).
 var MergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
 
+// SameElement compares elements of lists by all the merge keys that both have.
+func SameElement(a, b *yaml.Node) bool {
+	same, comparable := compareElements(a, b)
+	return same && comparable
+}
+
+// OtherElement reports whether two elements of lists have a merge key of which they have
+// different values.
+func OtherElement(a, b *yaml.Node) bool {
+	same, comparable := compareElements(a, b)
+	return !same && comparable
+}
+
+func compareElements(a, b *yaml.Node) (same, comparable bool) {
+	same = true
+	for _, key := range MergeKeys {
+		if x, y := ScalarField(a, key), ScalarField(b, key); x != "" && y != "" {
+			same, comparable = same && x == y, true
+		}
+	}
+	return same, comparable
+}
+
 const Directive = "$patch"
 
 // KeepLast leaves only the last of repeated keys in a node.

@@ -15,7 +15,11 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 	hops, _ := origin.Descend(node, steps)
 	steps = origin.Canonical(hops, steps)
 	last := len(hops) - 1
-	if at, ok := l.leftOut(object, document, newHistory(hops, steps, false)); ok {
+	h, operated := newHistory(hops, steps, false), false
+	if reparsed(node) { // an operation may have written what it is missing from
+		_, _, operated = l.operated(&h, l.identity(object, document))
+	}
+	if at, ok := l.leftOut(object, document, newHistory(hops, steps, false)); ok && !operated {
 		return at, true
 	}
 	if last < 0 || hops[last].Value.Kind == yaml.ScalarNode {
@@ -25,7 +29,7 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 		return tree.Position{}, false
 	}
 	hops, steps = hops[:last+1], steps[:last+1]
-	h := newHistory(hops, steps, true)
+	h = newHistory(hops, steps, true)
 	if reparsed(node) {
 		if pos, ok, _ := l.operated(&h, l.identity(object, document)); ok {
 			return pos, true
@@ -46,6 +50,11 @@ func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (t
 	doc := l.ownDocument(object, document)
 	if doc == nil {
 		return tree.Position{}, false
+	}
+	if now := len(h.nodes) - 1; now >= 0 {
+		if at, ok := origin.HopPosition(h.nodes[now], l.place); ok && !doc.snippet.Holds(at) {
+			return tree.Position{}, false // the document wrote something else there
+		}
 	}
 	written, _ := origin.Descend(doc.node, h.aligned(doc.node))
 	last := len(written) - 1

@@ -29,9 +29,8 @@ type mergePatch struct {
 	// target selects the objects it is for; without one, kind and name do.
 	target *types.Selector
 	// at is the entry of the kustomization.
-	at []any
-	// renames is set where the patch may give its objects another name (allowNameChange).
-	renames bool
+	at      []any
+	renames bool // it may give its objects another name (allowNameChange)
 }
 
 // patchesIn reads the patches of a kustomization once.

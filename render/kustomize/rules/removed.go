@@ -86,24 +86,11 @@ func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
 		return h
 	}
 	for _, item := range node.Content {
-		if now != nil && sameElement(origin.Unalias(item), now) {
+		if now != nil && origin.SameElement(origin.Unalias(item), now) {
 			return origin.Pair{Value: origin.Unalias(item)}
 		}
 	}
 	return origin.Pair{}
-}
-
-// sameElement compares elements of lists by all the merge keys that both have.
-func sameElement(a, b *yaml.Node) bool {
-	same := false
-	for _, key := range origin.MergeKeys {
-		if x, y := origin.ScalarField(a, key), origin.ScalarField(b, key); x != "" && y != "" {
-			if same = x == y; !same {
-				return false
-			}
-		}
-	}
-	return same
 }
 
 // existed reports whether any document of an object's files has a field of it.
@@ -166,7 +153,7 @@ func (l *locator) takenOut(m mergePatch, id identity, steps []origin.PathStep, h
 		}
 		at := origin.Start(m.snippet.Position(d.Value))
 		for _, e := range l.elements(id, steps) {
-			if d.Value.Value == "delete" && sameElement(e, item) || d.Value.Value == "replace" && !holds(list, e) {
+			if d.Value.Value == "delete" && origin.SameElement(e, item) || d.Value.Value == "replace" && !holds(list, e) {
 				out = append(out, origin.Removal{Element: origin.JSONValue(e), Position: at})
 			}
 		}
@@ -184,7 +171,7 @@ func withoutDirective(item *yaml.Node) any {
 }
 
 func holds(list, element *yaml.Node) bool {
-	return slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return sameElement(origin.Unalias(item), element) })
+	return slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return origin.SameElement(origin.Unalias(item), element) })
 }
 
 // elements are those of a list in the documents of an object that say what they

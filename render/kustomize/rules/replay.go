@@ -145,7 +145,7 @@ func (c *replay) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
 	}
 	at = -1
 	for n, item := range list.Content {
-		if item = origin.Unalias(item); item == nil || !sameElement(item, c.hops[i].Value) {
+		if item = origin.Unalias(item); item == nil || !origin.SameElement(item, c.hops[i].Value) {
 			continue
 		}
 		if element != nil {

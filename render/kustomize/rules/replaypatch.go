@@ -258,7 +258,7 @@ func index(tokens []string) int {
 func (c *replay) insert(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
-	case o.value.Value != nil && sameElement(origin.Unalias(o.value.Value), c.hops[depth-1].Value):
+	case o.value.Value != nil && origin.SameElement(origin.Unalias(o.value.Value), c.hops[depth-1].Value):
 		*now = at
 		c.overwrite(o, depth)
 	case *now >= 0 && at >= 0 && at <= *now:
