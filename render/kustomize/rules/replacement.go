@@ -21,10 +21,10 @@ import (
 func (l *locator) replaced(file string, f setField) (tree.Position, bool) {
 	for _, k := range l.passing(f, file) {
 		for _, r := range l.replacementsOf(k) {
-			if r.Source == nil || !replaces(r, f) {
+			if r.Source == nil || f.sources[r.Source.String()] || !replaces(r, f) {
 				continue
 			}
-			if pos, ok := l.replacementSource(r.Source, f.value); ok {
+			if pos, ok := l.replacementSource(r.Source, f.value, f.sources); ok {
 				return pos, true
 			}
 		}
@@ -72,9 +72,13 @@ func replaces(r types.Replacement, f setField) bool {
 	return false
 }
 
-// replacementSource places the source's field when its value is what, or a part
-// of what, the target holds.
-func (l *locator) replacementSource(s *types.SourceSelector, value string) (tree.Position, bool) {
+// replacementSource places the source's field when its value is what, or a part of what, the
+// target holds. It may be the target of another; sources are those that were looked at.
+func (l *locator) replacementSource(s *types.SourceSelector, value string, sources map[string]bool) (tree.Position, bool) {
+	if sources == nil {
+		sources = map[string]bool{}
+	}
+	sources[s.String()] = true
 	from := s.FieldPath
 	if from == "" {
 		from = types.DefaultReplacementFieldPath
@@ -104,10 +108,14 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (tree
 		if pos, ok := l.throughPatches(i, document, hops, taken); ok {
 			return pos, true
 		}
-		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, kustomizations: id.kustomizations}); ok {
+		f := setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, kustomizations: id.kustomizations, sources: sources}
+		if pos, ok := l.made(i, document, f); ok {
 			return pos, true
 		}
 		if pos, ok := l.copied(i, tree.Position{}, hops, taken, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
+			return pos, true
+		}
+		if pos, ok := l.replaced(document.Path, f); ok {
 			return pos, true
 		}
 	}

@@ -24,6 +24,7 @@ type setField struct {
 	// through are the kustomizations the object went through, see identity; nil when
 	// that is not known better than by its file.
 	kustomizations []*build.Kustomization
+	sources        map[string]bool // of the replacements that were looked at
 }
 
 func (f setField) key() string { return f.steps[len(f.steps)-1].Key }

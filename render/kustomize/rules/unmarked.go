@@ -100,7 +100,7 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (tree.Position, bool
 			}
 			source := types.SourceSelector{FieldPath: v.FieldRef.FieldPath}
 			source.Kind, source.Name = v.ObjRef.Kind, v.ObjRef.Name
-			if pos, ok := l.replacementSource(&source, leaf.Value); ok {
+			if pos, ok := l.replacementSource(&source, leaf.Value, nil); ok {
 				return pos, true
 			}
 		}
