@@ -178,7 +178,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 		n.root.Dir = dir
 	}
 	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // who renders the chart says what is wrong
-	if source, err := e.heldBy(n.root.Unit); err == nil { // who renders the chart says why there is none
+	if source, err := e.heldBy(n.root.Unit); err == nil {
 		e.resolveDependencies(n, source, dir)
 	}
 }

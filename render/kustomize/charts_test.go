@@ -207,6 +207,43 @@ func TestChartsOfOverlays(t *testing.T) {
 }
 
 // TestChartsNotEnabled holds that nobody inflates charts who does not.
+// TestAbsentCharts: what a kustomization has beside a chart that is not there is built without it, patches of
+// the chart's objects included; without anything else it is refused.
+func TestAbsentCharts(t *testing.T) {
+	const chart = `helmCharts: [{name: web, repo: "https://charts.example.com", version: 1.0.0}]
+patches:
+- patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3}}'
+`
+	files := map[string]string{
+		"app/kustomization.yaml":   "resources: [map.yaml]\nnamespace: shop\n" + chart,
+		"app/map.yaml":             "{apiVersion: v1, kind: ConfigMap, metadata: {name: beside}}\n",
+		"alone/kustomization.yaml": chart,
+		"above/kustomization.yaml": "resources: [../app]\nnamePrefix: x-\n",
+	}
+	source, _ := sourceOf(files, render.Options{})
+	for dir, want := range map[string]string{"app": "ConfigMap/beside", "above": "ConfigMap/x-beside", "alone": ""} {
+		r := source.Render(t.Context(), at(dir))
+		problem := r.Problem
+		if want != "" && problem == nil {
+			if r.Lacks == nil {
+				t.Errorf("%s: nothing says that the chart is not there", dir)
+				continue
+			}
+			problem = &render.Problem{Position: r.Lacks.Position, Message: r.Lacks.Why}
+		}
+		if got := names(r); got != want {
+			t.Errorf("%s: objects %q, want %q; %v", dir, got, want, r.Problem)
+		}
+		file := dir + "/kustomization.yaml"
+		if dir == "above" {
+			file = "app/kustomization.yaml"
+		}
+		if problem == nil || problem.Path != file || problem.Line == 0 || !strings.Contains(problem.Message, "name web, version 1.0.0 is not there: no charts were given") {
+			t.Errorf("%s: %v", dir, problem)
+		}
+	}
+}
+
 func TestChartsNotEnabled(t *testing.T) {
 	s, _ := sourceOf(withChart("charts/web", map[string]string{"kustomization.yaml": "helmCharts: [{name: web}]"}), render.Options{NoCharts: "Helm is not enabled"})
 	if p := s.Render(context.Background(), at(".")).Problem; p == nil || p.Kind != render.ProblemFailed || p.Message != "Helm is not enabled" {

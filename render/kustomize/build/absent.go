@@ -17,13 +17,15 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Absent is a resource that lies elsewhere and is not there. A file without objects is in its
+// Absent is a resource or chart that lies elsewhere and is not there. A file without objects is in its
 // place, or one with stubs: objects that a kustomization asks for by name, and that nothing else
 // has.
 type Absent struct {
 	Entry
-	// Why says so in the words of a refusal.
+	// Why says so in the words of a refusal; of a chart, as a sentence.
 	Why string
+	// IsChart is set for a chart that the entry, or its version, asks for.
+	IsChart bool
 	// Whole is set when the resource is a kustomization, which may do more than to hold objects.
 	Whole bool
 	// standIn is the file in its place.
@@ -33,9 +35,11 @@ type Absent struct {
 
 // Problem is what keeps kustomize from building the closure with the resource.
 func (a *Absent) Problem() *render.Problem {
-	return &render.Problem{
-		Kind: render.ProblemRefused, Position: a.Position(), Message: fmt.Sprintf("%s %s %s", remoteWord(a.Entry), Quote(a.Value), a.Why),
+	p := &render.Problem{Kind: render.ProblemRefused, Position: a.Position(), Message: a.Why}
+	if !a.IsChart {
+		p.Message = fmt.Sprintf("%s %s %s", remoteWord(a.Entry), Quote(a.Value), a.Why)
 	}
+	return p
 }
 
 // WalkPartial examines the closure as Walk does, but leaves out resources that are not there.
@@ -66,6 +70,23 @@ func (w *walker) leaveOut(e Entry, a render.Artifact, why string, plugin bool) (
 	return change, true
 }
 
+// leaveOutChart leaves out a chart that is not there, as far as a closure may be partial. One of a generator is
+// refused: others may transform what generators make.
+func (w *walker) leaveOutChart(c *Chart, why string) {
+	switch {
+	case c.At == nil:
+		w.refuse(c.Position, "%s", why)
+		return
+	case !w.partial:
+		w.refuse(c.Field("version"), "%s", why)
+		return
+	}
+	c.absent = &Absent{
+		Entry: Entry{ref: ref{Value: c.Name, At: append(slices.Clone(c.At), "version")}, From: c.From}, Why: why, IsChart: true, Whole: true,
+	}
+	w.out.Absent = append(w.out.Absent, c.absent)
+}
+
 // stubMark is the annotation of stubs.
 const stubMark = "preadmit.internal/absent"
 
@@ -81,8 +102,13 @@ func (c *Closure) standIn(name string) ([]byte, bool) {
 	if i < 0 {
 		return nil, false
 	}
+	return c.Absent[i].stubbed(), true
+}
+
+// stubbed are the stubs in the place of the resource, as kustomize reads them.
+func (a *Absent) stubbed() []byte {
 	var out bytes.Buffer
-	for _, id := range c.Absent[i].stubs {
+	for _, id := range a.stubs {
 		metadata := map[string]any{"name": id.Name, "annotations": map[string]string{stubMark: id.String()}}
 		if id.Namespace != "" {
 			metadata["namespace"] = id.Namespace
@@ -91,7 +117,7 @@ func (c *Closure) standIn(name string) ([]byte, bool) {
 		out.WriteString("---\n")
 		out.Write(data)
 	}
-	return out.Bytes(), true
+	return out.Bytes()
 }
 
 // accumulated matches what kustomize says of the directories that led to an error.

@@ -35,6 +35,19 @@ type Chart struct {
 	generator []any
 	// Text are the objects that the chart is inflated to, once it was.
 	Text []byte
+	// absent is set for one that is not there and left out.
+	absent *Absent
+}
+
+// IsAbsent reports whether the closure is built without the chart.
+func (c *Chart) IsAbsent() bool { return c.absent != nil }
+
+// objects are those that the chart is inflated to, or stubs in their place.
+func (c *Chart) objects() []byte {
+	if c.absent != nil {
+		return c.absent.stubbed()
+	}
+	return c.Text
 }
 
 // Field is where a field of the entry is written.
@@ -130,21 +143,17 @@ func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
 func (w *walker) chartArtifact(c *Chart) {
 	c.Artifact = render.Artifact{Kind: render.ArtifactChart, URL: c.Repo, Name: c.Name, Version: c.Version, Position: c.Position}
 	w.need(c.Artifact)
-	at := c.Position
-	if c.At != nil {
-		at = c.Field("version")
-	}
 	asked := c.Artifact.Asked()
 	w.tree.TraceBytes(asked, w.trace)
 	_, pin, err := w.tree.Bytes(asked)
 	switch missing := new(artifact.MissingError); {
 	case errors.Is(err, tree.ErrNoArtifacts):
 		missing = &artifact.MissingError{Artifact: asked, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
-		w.refuse(at, "%s", missing.Error())
+		w.leaveOutChart(c, missing.Error())
 	case errors.As(err, &missing):
-		w.refuse(at, "%s", missing.Error())
+		w.leaveOutChart(c, missing.Error())
 	case err != nil:
-		w.refuse(at, "%s cannot be read: %v", asked, err)
+		w.leaveOutChart(c, fmt.Sprintf("%s cannot be read: %v", asked, err))
 	default:
 		c.Digest = pin.Digest
 	}

@@ -40,7 +40,7 @@ func (c *Closure) InflatedBy(file string) *Kustomization {
 // isInflated reports whether there is anything in the place of the charts of a directory.
 func (c *Closure) isInflated(dir string) bool {
 	for _, chart := range c.Charts {
-		if chart.From.Dir == dir && len(chart.Text) > 0 {
+		if chart.From.Dir == dir && len(chart.objects()) > 0 {
 			return true
 		}
 	}
@@ -69,9 +69,9 @@ func (c *Closure) inflated(name string) (data []byte, ok bool) {
 	for i, chart := range c.Charts {
 		file := c.ObjectsFile(i)
 		switch {
-		case len(chart.Text) == 0:
+		case len(chart.objects()) == 0:
 		case name == file:
-			return chart.Text, true
+			return chart.objects(), true
 		case name == path.Join(path.Dir(file), inflatedFile):
 			return []byte(marking), true
 		case name == path.Join(path.Dir(path.Dir(file)), inflatedFile):

@@ -42,6 +42,9 @@ type Chart struct {
 func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Options) ([]*Chart, *render.Problem) {
 	var all []*Chart
 	for i, entry := range c.Charts {
+		if entry.IsAbsent() {
+			continue
+		}
 		in := &Chart{Chart: entry, tree: t, file: c.ObjectsFile(i)}
 		if err := in.render(ctx, opts); err != nil {
 			return nil, in.problem(err)
