@@ -39,6 +39,9 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 			return nil, err
 		}
 	}
+	if whole && rendered.MakesNothing() { // no object would say that there may be others
+		return nil, &release.Problem{Refused: true, Message: "which objects it makes is not known: " + reason}
+	}
 	if whole {
 		rendered.MarkAll(reason)
 		return rendered, nil
@@ -51,7 +54,7 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 		}
 		if err == nil { // else it is no value that the chart takes
 			known = true
-			rendered.MarkDifferences(other, reason)
+			rendered.Vary(other, reason)
 		}
 	}
 	if !known {

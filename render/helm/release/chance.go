@@ -38,8 +38,7 @@ func variants(opts engine.Options, chance []engine.Chance) []variant {
 func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) {
 	reason := because(calls)
 	if err == nil {
-		r.MarkDifferences(variant, reason)
-		r.addPossible(variant, reason)
+		r.Vary(variant, reason)
 		return
 	}
 	for _, o := range slices.Concat(r.Objects, r.Hooks) {
@@ -56,26 +55,40 @@ func (r *Rendered) MarkAll(reason string) {
 	}
 }
 
+// MakesNothing reports whether templates were executed that made no object.
+func (r *Rendered) MakesNothing() bool {
+	template := func(f *engine.File) bool { return !isNotes(f.Name) }
+	return len(r.Objects)+len(r.Hooks) == 0 && slices.ContainsFunc(r.Files, template)
+}
+
+// Vary marks what is otherwise in another outcome, and adds the objects that only that one has.
+func (r *Rendered) Vary(variant *Rendered, reason string) {
+	r.MarkDifferences(variant, reason)
+	r.addPossible(variant, reason)
+}
+
 // MarkDifferences marks the fields as unknown that are others in another outcome.
 func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
-	for _, pair := range []struct{ a, b []*Object }{{r.Objects, variant.Objects}, {r.Hooks, variant.Hooks}} {
-		counterparts := byDocument(pair.b)
-		for i, object := range byDocument(pair.a) {
-			if other, ok := counterparts[i]; ok {
-				object.Unknown = append(object.Unknown, render.Differences(object.content(), other.content(), reason)...)
-			} else {
-				object.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
-			}
+	counterparts := variant.byDocument()
+	for i, object := range r.byDocument() {
+		if other, ok := counterparts[i]; ok {
+			object.Unknown = append(object.Unknown, render.Differences(object.content(), other.content(), reason)...)
+		} else {
+			object.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
 		}
 	}
 }
 
-// addPossible adds the objects that only another outcome has, unknown as a whole.
+// addPossible adds the objects and hooks that only another outcome has, unknown as a whole, each
+// once for all outcomes.
 func (r *Rendered) addPossible(variant *Rendered, reason string) {
-	has := byDocument(r.Objects)
-	counterparts := byDocument(variant.Objects)
+	has, counterparts := r.byDocument(), variant.byDocument()
+	if r.possible == nil {
+		r.possible = map[place]bool{}
+	}
 	for _, at := range slices.SortedFunc(maps.Keys(counterparts), place.compare) {
-		if _, ok := has[at]; !ok {
+		if has[at] == nil && !r.possible[at] {
+			r.possible[at] = true
 			o := *counterparts[at]
 			o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
 			r.Possible = append(r.Possible, &o)
@@ -83,24 +96,28 @@ func (r *Rendered) addPossible(variant *Rendered, reason string) {
 	}
 }
 
-// place is where an object comes from: the document of a template, counted within it.
+// place is where an object or a hook comes from: the document of a template, counted within it.
 type place struct {
+	// list is 0 for objects and 1 for hooks.
+	list   int
 	file   string
 	number int
 }
 
 func (p place) compare(other place) int {
-	return cmp.Or(cmp.Compare(p.file, other.file), cmp.Compare(p.number, other.number))
+	return cmp.Or(cmp.Compare(p.list, other.list), cmp.Compare(p.file, other.file), cmp.Compare(p.number, other.number))
 }
 
-// byDocument names objects by their documents in the output, in whose order they are.
-func byDocument(objects []*Object) map[place]*Object {
-	sorted := slices.Clone(objects)
-	slices.SortStableFunc(sorted, func(a, b *Object) int { return a.offset() - b.offset() })
-	named, counts := map[place]*Object{}, map[string]int{}
-	for _, o := range sorted {
-		named[place{o.File, counts[o.File]}] = o
-		counts[o.File]++
+// byDocument names objects and hooks by their documents in the output, in whose order they are.
+func (r *Rendered) byDocument() map[place]*Object {
+	named := map[place]*Object{}
+	for i, objects := range [][]*Object{r.Objects, r.Hooks} {
+		sorted, counts := slices.Clone(objects), map[string]int{}
+		slices.SortStableFunc(sorted, func(a, b *Object) int { return a.offset() - b.offset() })
+		for _, o := range sorted {
+			named[place{i, o.File, counts[o.File]}] = o
+			counts[o.File]++
+		}
 	}
 	return named
 }

@@ -54,7 +54,8 @@ type Rendered struct {
 	// Objects are in the order in which they are applied.
 	Objects []*Object
 	Hooks   []*Object
-	// Possible are objects that are there only by another outcome of chance, or of what is looked up.
+	// Possible are objects and hooks that are there only by another outcome of chance, of what is looked
+	// up, or with another value in the place of one that is not known.
 	Possible []*Object
 	// CRDs are the definitions of crds/, which are applied first.
 	CRDs []*Object
@@ -66,6 +67,8 @@ type Rendered struct {
 	Files []*engine.File
 	// Chart is the chart without the dependencies that are turned off, and with names as its parent gives them.
 	Chart *helmchart.Chart
+	// possible are the places of Possible.
+	possible map[place]bool
 }
 
 // Object is an object of a release.
