@@ -224,6 +224,12 @@ metadata:
 		variables: []render.Variable{{Name: "", Unknown: "no Secret x"}, {Name: "PORT", Value: "80"}},
 		want:      "apiVersion: v1\ndata:\n  ${K}: v\n  a: 80\n  b: ${OTHER}\nkind: ConfigMap\nmetadata:\n  labels:\n    kustomize.toolkit.fluxcd.io/name: apps\n    kustomize.toolkit.fluxcd.io/namespace: flux-system\n  name: a\n# unknown [\"data\"]: it holds ${K}: no Secret x\n",
 	}, {
+		name:      "numbers beyond what kustomize reads exactly",
+		files:     "-- apps/a.yaml --\n" + configMap + "ids: [9007199254740993, 9007199254740991, -12345678901234567, 1234567890123456789, 9223372036854775807, '9007199254740993']\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "80"}},
+		want:      "apiVersion: v1\nids:\n- 9007199254740992\n- 9007199254740991\n- -12345678901234568\n- 1234567890123456800\n- 9223372036854776000\n- \"9007199254740993\"\nkind: ConfigMap\n" + strings.TrimPrefix(labeled(configMap), "apiVersion: v1\nkind: ConfigMap\n"),
+	}, {
 		name:      "a broken expression",
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT'}\n",
 		spec:      "  postBuild: {}\n",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst"
@@ -111,7 +112,33 @@ func (r *substituter) content(object []byte) (after map[string]any, marks []mark
 	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
 		return nil, nil, errors.New("after substitution it is no object")
 	}
-	return after, marks, nil
+	return roundIntegers(after).(map[string]any), marks, nil
+}
+
+// roundIntegers makes integers what they become for kustomize, which reads an object after substitution
+// with float64 for every number, and writes as few digits as name that.
+func roundIntegers(value any) any {
+	const exact = 1 << 53
+	switch v := value.(type) {
+	case map[string]any:
+		for key, item := range v {
+			v[key] = roundIntegers(item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = roundIntegers(item)
+		}
+	case int64:
+		if -exact <= v && v <= exact {
+			return v
+		}
+		rounded, err := strconv.ParseInt(strconv.FormatFloat(float64(v), 'f', -1, 64), 10, 64)
+		if err != nil { // it is too large now
+			return float64(v)
+		}
+		return rounded
+	}
+	return value
 }
 
 // guard checks a text before anything expands its aliases.
