@@ -10,10 +10,7 @@ import (
 
 // finish makes of what kustomize built what the controller applies.
 func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem) {
-	replace, problem := u.substituter()
-	if problem != nil {
-		return nil, problem
-	}
+	replace := u.substituter()
 	objects := make([]*render.Object, 0, len(built))
 	for _, o := range built {
 		content := o.Content()

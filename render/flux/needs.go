@@ -40,8 +40,8 @@ func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
 		texts = append(texts, []byte(p.Patch))
 	}
 	texts = append(texts, files...)
-	replace, problem := u.substituter()
-	if replace == nil || problem != nil {
+	replace := u.substituter()
+	if replace == nil {
 		return texts, false
 	}
 	for i, text := range texts {

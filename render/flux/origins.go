@@ -91,8 +91,8 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 // substituted is the content of the object after substitution.
 func (l *located) substituted() map[string]any {
 	content := l.before.Content()
-	replace, problem := l.substituter()
-	if problem != nil || replace == nil {
+	replace := l.substituter()
+	if replace == nil {
 		return content
 	}
 	if _, after, err := replace.object(l.before, content); err == nil {

@@ -230,6 +230,18 @@ metadata:
 		variables: []render.Variable{{Name: "PORT", Value: "80"}},
 		want:      "apiVersion: v1\nids:\n- 9007199254740992\n- 9007199254740991\n- -12345678901234568\n- 1234567890123456800\n- 9223372036854776000\n- \"9007199254740993\"\nkind: ConfigMap\n" + strings.TrimPrefix(labeled(configMap), "apiVersion: v1\nkind: ConfigMap\n"),
 	}, {
+		name:      "a variable of another name than the controller takes",
+		files:     "-- apps/a.yaml --\n" + configMap,
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "A-B", Value: "80"}},
+		want:      `apps: post build failed: "A-B" var name is invalid, must match "^[_[:alpha:]][_[:alpha:][:digit:]]*$"`,
+	}, {
+		name:      "a variable of another name that nothing is asked for",
+		files:     "-- apps/a.yaml --\n" + configMap + "  labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "A-B", Value: "80"}},
+		want:      strings.Replace(labeled(configMap), "flux-system\n", "flux-system\n    kustomize.toolkit.fluxcd.io/substitute: disabled\n", 1),
+	}, {
 		name:      "a broken expression",
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT'}\n",
 		spec:      "  postBuild: {}\n",

@@ -26,6 +26,8 @@ type substituter struct {
 	// missing is why any other variable may have a value that is not known; empty when it
 	// has none.
 	missing string
+	// invalid is the name of a variable that the controller refuses as soon as it replaces any.
+	invalid error
 	strict  bool
 	// marked says that texts hold marks already.
 	marked bool
@@ -35,10 +37,10 @@ type substituter struct {
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
 // substituter returns what substitutes variables, nil when nothing does.
-func (u *unit) substituter() (*substituter, *render.Problem) {
+func (u *unit) substituter() *substituter {
 	post := u.object.Spec.PostBuild
 	if post == nil {
-		return nil, nil
+		return nil
 	}
 	r := &substituter{values: map[string]string{}, unknown: map[string]string{}, strict: u.root.Unit.Strict}
 	for _, v := range u.root.Unit.Variables {
@@ -48,15 +50,15 @@ func (u *unit) substituter() (*substituter, *render.Problem) {
 		case v.Unknown != "":
 			r.unknown[v.Name] = v.Unknown
 		case !variableName.MatchString(v.Name):
-			return nil, u.failed(fmt.Errorf("post build failed: %q var name is invalid, must match %q", v.Name, variableName))
+			r.invalid = fmt.Errorf("post build failed: %q var name is invalid, must match %q", v.Name, variableName)
 		default:
 			r.values[v.Name] = v.Value
 		}
 	}
 	if len(u.root.Unit.Variables) == 0 && post.SubstituteStrategy != "Always" {
-		return nil, nil
+		return nil
 	}
-	return r, nil
+	return r
 }
 
 const substitutionDisabled = Group + "/substitute"
@@ -65,6 +67,9 @@ const substitutionDisabled = Group + "/substitute"
 func (r *substituter) object(o *render.Object, content map[string]any) (*render.Object, map[string]any, error) {
 	if isDisabled(content) {
 		return o, content, nil
+	}
+	if r.invalid != nil {
+		return nil, nil, r.invalid
 	}
 	name := fmt.Sprint(content["kind"], "/", nameOf(content))
 	after, marks, err := r.content(o.JSON)
