@@ -1,8 +1,12 @@
 package flux
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
@@ -12,22 +16,34 @@ import (
 func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem) {
 	replace := u.substituter()
 	objects := make([]*render.Object, 0, len(built))
+	names := make([]renaming, 0, len(built))
 	for _, o := range built {
 		content := o.Content()
 		if problem := u.check(o, content); problem != nil {
 			return nil, problem
 		}
 		if replace != nil {
+			was, replaced := identityOf(content), !isDisabled(content)
 			var err error
 			if o, content, err = replace.object(o, content); err != nil {
 				return nil, u.failed(err)
 			}
+			names = append(names, renaming{o.Index, was, identityOf(content), replaced})
 		}
-		if isKustomizeConfig(content) {
+		switch kind, _ := content["kind"].(string); {
+		case kind == "":
+			return nil, u.failed(&substitutionError{o.Index, "kind", errors.New("after substitution an object has no kind: Flux applies nothing of this build")})
+		case isKustomizeConfig(content):
+			continue
+		case !isObject(content):
+			u.leftOut = append(u.leftOut, o)
 			continue
 		}
 		o = u.label(o, content)
 		objects = append(objects, &render.Object{JSON: o.JSON, Index: len(objects), Unknown: o.Unknown})
+	}
+	if err := unique(names); err != nil {
+		return nil, u.failed(err)
 	}
 	if u.object.Spec.Decryption != nil {
 		markEncrypted(objects)
@@ -61,6 +77,63 @@ func decryptionDisabled(metadata map[string]any) bool {
 func isKustomizeConfig(content map[string]any) bool {
 	version, _ := content["apiVersion"].(string)
 	return content["kind"] == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/")
+}
+
+// identity is what kustomize knows an object by.
+type identity struct{ version, kind, namespace, name string }
+
+func identityOf(content map[string]any) identity {
+	o := unstructured.Unstructured{Object: content}
+	return identity{o.GetAPIVersion(), o.GetKind(), cmp.Or(o.GetNamespace(), "default"), o.GetName()}
+}
+
+// renaming is what substitution makes of the identity of an object of the build; replaced is set where
+// its variables are replaced.
+type renaming struct {
+	index    int
+	was, is  identity
+	replaced bool
+}
+
+// unique returns the error of two objects that are one after substitution. The controller finds that out
+// object by object, among those before it as they are then and those behind it as they were.
+func unique(names []renaming) error {
+	counts := map[identity]int{}
+	for _, n := range names {
+		counts[n.was]++
+	}
+	for _, n := range names {
+		counts[n.was]--
+		counts[n.is]++
+		if n.replaced && n.is.name != "" && counts[n.is] > 1 {
+			return &substitutionError{n.index, "metadata.name", fmt.Errorf("post build failed: after substitution there is more than one %s %s", n.is.kind, n.is.name)}
+		}
+	}
+	return nil
+}
+
+// isObject reports whether substitution left an object what makes it one. The controller leaves others out
+// and says nothing.
+func isObject(content map[string]any) bool {
+	o := unstructured.Unstructured{Object: content}
+	return o.GetName() != "" && o.GetKind() != "" && o.GetAPIVersion() != ""
+}
+
+// warnings are about the objects that substitution made none of.
+func (u *unit) warnings() []render.Diagnostic {
+	if len(u.leftOut) == 0 {
+		return nil
+	}
+	first := u.leftOut[0]
+	field := "metadata.name"
+	if version, _ := first.Content()["apiVersion"].(string); version == "" {
+		field = "apiVersion"
+	}
+	why := fmt.Sprintf("after substitution %s is no text, or an empty one: Flux leaves this object out, and does not say so", field)
+	if more := len(u.leftOut) - 1; more > 0 {
+		why += fmt.Sprintf(" (and %d more)", more)
+	}
+	return []render.Diagnostic{{Severity: render.SeverityWarning, Position: u.builtFrom(first.Index, field), Message: why}}
 }
 
 // label sets the labels by which the controller knows its objects, and the common metadata.

@@ -32,8 +32,8 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	}
 	origins := make([]*origin.Origin, 0, len(built))
 	for i, o := range inner.Objects {
-		if !isKustomizeConfig(o.Content()) {
-			l := &located{unit: u, ctx: ctx, inner: built[i], before: o}
+		l := &located{unit: u, ctx: ctx, inner: built[i], before: o}
+		if l.isApplied() {
 			origins = append(origins, origin.New(l.places))
 		}
 	}
@@ -47,6 +47,15 @@ type located struct {
 	inner *origin.Origin
 	// before is the object before substitution.
 	before *render.Object
+}
+
+// isApplied reports whether the object is one that the controller applies.
+func (l *located) isApplied() bool {
+	content := l.before.Content()
+	if identity := fmt.Sprint(content["apiVersion"], content["kind"], nameOf(content)); strings.Contains(identity, "$") {
+		content = l.substituted()
+	}
+	return isObject(content) && !isKustomizeConfig(content)
 }
 
 func (l *located) places() origin.Places {

@@ -69,6 +69,8 @@ type unit struct {
 	overlay *tree.Tree
 	inner   render.Source
 	nodes
+	// leftOut are the objects of the build that substitution made none of.
+	leftOut []*render.Object
 }
 
 // prepare generates the kustomization of a root. The problem is why that cannot be done.
@@ -189,7 +191,7 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		result.Objects = nil
 		return result
 	}
-	result.Lacks = u.realLack(inner.Lacks)
+	result.Lacks, result.Diagnostics = u.realLack(inner.Lacks), append(result.Diagnostics, u.warnings()...)
 	return result
 }
 

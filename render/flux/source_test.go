@@ -3,6 +3,7 @@ package flux_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -52,6 +53,9 @@ func rendered(r *render.Result) string {
 			text = append(text, []byte("# unknown "+string(path)+": "+u.Reason+"\n")...)
 		}
 		out = append(out, string(text))
+	}
+	for _, d := range r.Diagnostics {
+		out = append(out, fmt.Sprintf("# %s: %s: %s\n", d.Severity, d.Position, d.Message))
 	}
 	return strings.Join(out, "---\n")
 }
@@ -224,6 +228,30 @@ metadata:
 		variables: []render.Variable{{Name: "", Unknown: "no Secret x"}, {Name: "PORT", Value: "80"}},
 		want:      "apiVersion: v1\ndata:\n  ${K}: v\n  a: 80\n  b: ${OTHER}\nkind: ConfigMap\nmetadata:\n  labels:\n    kustomize.toolkit.fluxcd.io/name: apps\n    kustomize.toolkit.fluxcd.io/namespace: flux-system\n  name: a\n# unknown [\"data\"]: it holds ${K}: no Secret x\n",
 	}, {
+		name:      "objects that the variables leave without a name",
+		files:     "-- apps/a.yaml --\n" + strings.Replace(configMap, ": a", ": '${NONE}'", 1) + "-- apps/b.yaml --\n" + configMap + "-- apps/c.yaml --\n" + strings.Replace(configMap, ": a", ": '${PORT}'", 1),
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "80"}},
+		want:      labeled(configMap) + "---\n# warning: apps/a.yaml:4:9: after substitution metadata.name is no text, or an empty one: Flux leaves this object out, and does not say so (and 1 more)\n",
+	}, {
+		name:      "an object that the variables leave without a kind",
+		files:     "-- apps/a.yaml --\n" + strings.Replace(configMap, " ConfigMap", " '${NONE}'", 1),
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "80"}},
+		want:      "apps/a.yaml:2:7: after substitution an object has no kind: Flux applies nothing of this build",
+	}, {
+		name:      "objects that the variables make one",
+		files:     "-- apps/a.yaml --\n" + configMap + "-- apps/b.yaml --\n" + strings.Replace(configMap, ": a", ": '${NAME}'", 1) + "  namespace: default\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "NAME", Value: "a"}},
+		want:      "apps/b.yaml:4:9: post build failed: after substitution there is more than one ConfigMap a",
+	}, {
+		name:      "objects that change names",
+		files:     "-- apps/a.yaml --\n" + strings.Replace(configMap, ": a", ": '${A}'", 1) + "-- apps/b.yaml --\n" + strings.Replace(configMap, ": a", ": '${B}'", 1) + "-- apps/c.yaml --\n" + strings.Replace(configMap, ": a", ": '${C}'", 1),
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "A", Value: "c"}, {Name: "B", Unknown: "no Secret x"}, {Name: "C", Value: "a"}},
+		want:      labeled(strings.Replace(configMap, ": a", ": c", 1)) + "---\n" + labeled(strings.Replace(configMap, ": a", ": ${B}", 1)) + "# unknown [\"metadata\",\"name\"]: it holds ${B}: no Secret x\n---\n" + labeled(configMap),
+	}, {
 		name:      "numbers beyond what kustomize reads exactly",
 		files:     "-- apps/a.yaml --\n" + configMap + "ids: [9007199254740993, 9007199254740991, -12345678901234567, 1234567890123456789, 9223372036854775807, '9007199254740993']\n",
 		spec:      "  postBuild: {}\n",
@@ -321,6 +349,9 @@ spec:
 			result := r.Render(context.Background(), root)
 			if diff := cmp.Diff(test.want, rendered(result)); diff != "" {
 				t.Error(diff)
+			}
+			if origins, err := r.Origins(context.Background(), result); result.Problem == nil && (err != nil || len(origins) != len(result.Objects)) {
+				t.Errorf("%d origins of %d objects: %v", len(origins), len(result.Objects), err)
 			}
 			needs := r.Needs(root)
 			if result.Problem == nil && !needs.Cover(result) {
