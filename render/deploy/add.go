@@ -22,7 +22,21 @@ func (e *expander) add(n *node, k held) {
 	}
 	e.units[key] = n
 	e.nodes = append(e.nodes, n)
-	id := render.RootID{Kind: render.KindFlux, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}
+	n.root.RootID = render.RootID{Kind: render.KindFlux, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}
+	e.specify(n, k)
+	switch {
+	case n.root.Unit.Problem != nil:
+	case n.repeats() > maxRepeats:
+		n.fail(render.ProblemRefused, "spec.path", fmt.Sprintf("cycle of Kustomizations: those that apply %s apply it again under another name, without end", n.root.Dir))
+	case n.depth > maxDepth:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Kustomization is applied by %d others, one by the other: they may make each other without end", maxDepth))
+	case len(e.nodes) > maxUnits:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
+	}
+}
+
+// specify makes a unit what its object says.
+func (e *expander) specify(n *node, k held) {
 	u := &render.Unit{
 		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
 		Checkout: render.Checkout{Top: "."}, Strict: e.opts.Strict,
@@ -31,7 +45,7 @@ func (e *expander) add(n *node, k held) {
 	if k.written != nil {
 		u.Origins = e.madeOrigins(u, k.written)
 	}
-	n.root = render.Root{RootID: id, Unit: u}
+	n.root.Unit = u
 	var err error
 	n.object, err = flux.Parse(u.Object)
 	if err != nil {
@@ -49,14 +63,6 @@ func (e *expander) add(n *node, k held) {
 			return
 		}
 	}
-	switch {
-	case n.repeats() > maxRepeats:
-		n.fail(render.ProblemRefused, "spec.path", fmt.Sprintf("cycle of Kustomizations: those that apply %s apply it again under another name, without end", n.root.Dir))
-	case n.depth > maxDepth:
-		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Kustomization is applied by %d others, one by the other: they may make each other without end", maxDepth))
-	case len(e.nodes) > maxUnits:
-		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
-	}
 }
 
 // repeats counts the units above one that apply the same directory under other names.
@@ -72,14 +78,8 @@ func (n *node) repeats() int {
 
 // again is for an object that asks for a unit which is known.
 func (e *expander) again(known, n *node, k held) {
-	if known.parent == n.parent || known.root.Unit.Same(&render.Unit{
-		Object: k.object.JSON, Cluster: known.root.Unit.Cluster, Checkout: known.root.Unit.Checkout, Apply: known.root.Unit.Apply,
-		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem, Artifact: known.root.Unit.Artifact,
-	}) {
+	if known.parent == n.parent || known.says(k) || known.parent == nil && known == n.parent { // the last of these is in becomes
 		return
-	}
-	if known.parent == nil && e.isBelow(n.parent, known) {
-		return // what an entry point makes of itself
 	}
 	e.appliedDifferently(known, n, k)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
@@ -133,7 +134,7 @@ func (e *expander) checkApplication(n *node, k held) {
 	sources := n.app.AllSources()
 	for i := range sources {
 		if s := &sources[i]; s.Chart == "" && s.RepoURL != "" && !s.IsReference() && e.isSelfSource(s) {
-			n.root.Dir = inTree(s.Path)
+			n.root.Dir = paths.InTree(s.Path)
 			break
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
@@ -145,7 +146,7 @@ func (e *expander) selfDirs(a *argocd.Application) []string {
 	sources := a.AllSources()
 	for i := range sources {
 		if s := &sources[i]; s.Chart == "" && !s.IsReference() && e.isSelfSource(s) {
-			dirs = append(dirs, inTree(s.Path))
+			dirs = append(dirs, paths.InTree(s.Path))
 		}
 	}
 	return dirs
@@ -259,7 +260,7 @@ func (e *expander) assumeSelf(holders []*appHolder) {
 			if e.isRemote(named.RepoURL) {
 				return
 			}
-			if to := e.renderer.Tree().Resolve(inTree(named.Path)); named.Path != "" && named.Path != "." && to.Err == nil && to.IsDir {
+			if to := e.renderer.Tree().Resolve(paths.InTree(named.Path)); named.Path != "" && named.Path != "." && to.Err == nil && to.IsDir {
 				counts[fluxtypes.Address(named.RepoURL)]++
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/origin"
 )
 
@@ -104,7 +105,7 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
 	for _, dir := range appset.Names(k.object.JSON, e.isOwn) {
-		e.setDirs[inTree(dir)] = true
+		e.setDirs[paths.InTree(dir)] = true
 	}
 	if appset.MayUse(k.object.JSON, e.isOwn) {
 		e.graph.Unevaluated = append(e.graph.Unevaluated, n.root.RootID)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
@@ -101,7 +102,7 @@ func (e *expander) findAccounts() error {
 		case n.object != nil:
 			controller, namespace, named = fluxtypes.KustomizeController, n.object.Metadata.Namespace, n.object.Spec.ServiceAccountName
 		case n.release != nil:
-			controller, namespace, named = fluxtypes.HelmController, n.release.namespace(), n.release.Spec.ServiceAccountName
+			controller, namespace, named = fluxtypes.HelmController, n.release.Namespace(), n.release.Spec.ServiceAccountName
 		case n.set != nil:
 			controller, namespace, named = fluxtypes.Operator, n.set.Metadata.Namespace, n.set.Spec.ServiceAccountName
 		}
@@ -156,7 +157,7 @@ func (e *expander) findAccountsOf(c *cluster) error {
 		}
 	}
 	for _, id := range append(ids, c.bootstrap...) {
-		for _, o := range append(holds(e.results[id], fluxtypes.InstanceKind), holds(e.results[id], releaseKind)...) {
+		for _, o := range append(holds(e.results[id], fluxtypes.InstanceKind), holds(e.results[id], releases.Kind)...) {
 			fi := fluxtypes.ReadInstance(o.object.JSON)
 			if fi == nil {
 				continue

@@ -24,10 +24,10 @@ func (e *expander) resolveChart(n *node) error {
 	switch {
 	case spec.ChartRef != nil:
 		n.named("spec.chartRef.name", "spec.chartRef")
-		return e.chartOf(n, spec.ChartRef.In(n.release.namespace()), "spec.chartRef")
+		return e.chartOf(n, spec.ChartRef.In(n.release.Namespace()), "spec.chartRef")
 	case spec.Chart != nil:
 		n.named("spec.chart.spec.version", "spec.chart.spec.chart")
-		return e.chartIn(n, spec.Chart.Spec, n.release.namespace(), "spec.chart.spec")
+		return e.chartIn(n, spec.Chart.Spec, n.release.Namespace(), "spec.chart.spec")
 	}
 	n.fail(render.ProblemFailed, "spec", "the HelmRelease names no chart: it needs spec.chart or spec.chartRef")
 	return nil

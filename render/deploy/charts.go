@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -106,7 +107,7 @@ func (e *expander) chart(c Chart, configured bool) *node {
 		c.Namespace = defaultNamespace
 	}
 	ref := render.ObjectRef{Kind: ChartKind, Namespace: c.Namespace, Name: name}
-	n := &node{release: &helmRelease{}, cluster: &cluster{}, root: render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: c.Dir, Object: ref}}}
+	n := &node{release: &releases.HelmRelease{}, cluster: &cluster{}, root: render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: c.Dir, Object: ref}}}
 	n.root.Unit = &render.Unit{
 		Checkout: render.Checkout{Top: "."}, Apply: render.Apply{Prune: true, DeletionPolicy: "Delete"},
 		Release: &render.Release{Dir: c.Dir, Own: true, Configured: configured, Install: "Create", Reapply: "Skip", KubeVersion: e.opts.KubeVersion},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -59,7 +60,7 @@ func (e *expander) claim(n *node) {
 		if !mayHave(n.root.Unit.Checkout, root.Dir) {
 			continue
 		}
-		if root.Dir == n.root.Dir && (isFlux || failed) || isFlux && failed && within(n.root.Dir, root.Dir) {
+		if root.Dir == n.root.Dir && (isFlux || failed) || isFlux && failed && paths.Within(n.root.Dir, root.Dir) {
 			e.addClaim(root.RootID, n)
 		}
 	}
@@ -67,7 +68,7 @@ func (e *expander) claim(n *node) {
 
 // mayHave reports whether a directory is in what a checkout is limited to.
 func mayHave(c render.Checkout, dir string) bool {
-	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(only string) bool { return within(only, dir) })
+	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(only string) bool { return paths.Within(only, dir) })
 }
 
 func (e *expander) addClaim(id render.RootID, n *node) {

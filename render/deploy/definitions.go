@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 )
 
@@ -51,7 +52,7 @@ func (e *expander) settleReleases() error {
 
 // mentionsOfUnits are what objects have in common that ask for units.
 func mentionsOfUnits() []render.Mention {
-	return append([]render.Mention{mentionOf(flux.Kind), mentionOf(releaseKind), mentionOf(resourceSetKind)}, argoMentions...)
+	return append([]render.Mention{mentionOf(flux.Kind), mentionOf(releases.Kind), mentionOf(resourceSetKind)}, argoMentions...)
 }
 
 // addChildren adds the units that objects of a unit ask for.
@@ -68,7 +69,7 @@ func (e *expander) addChildren(n *node) {
 		}
 	}
 	add(holds(result, flux.Kind), func(k held) { e.addChild(n, k) })
-	add(holds(result, releaseKind), func(k held) { e.addRelease(n, k) })
+	add(holds(result, releases.Kind), func(k held) { e.addRelease(n, k) })
 	add(holds(result, resourceSetKind), func(k held) { e.addSet(n, k) })
 	add(argoIn(result), func(k held) { e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k) })
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/paths"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/origin"
@@ -53,7 +55,7 @@ func (e *expander) givenEntries() error {
 		return err
 	}
 	for _, entry := range e.opts.Entries {
-		dir := inTree(entry)
+		dir := paths.InTree(entry)
 		if applied, err := e.givenByHand(dir); err != nil || applied {
 			if err != nil {
 				return err
@@ -81,7 +83,7 @@ func (e *expander) givenImplied(dir string, roots []render.Root) error {
 		return err
 	}
 	source := sourceOf(fluxSystem)
-	roots = slices.DeleteFunc(slices.Clone(roots), func(root render.Root) bool { return !within(dir, root.Dir) })
+	roots = slices.DeleteFunc(slices.Clone(roots), func(root render.Root) bool { return !paths.Within(dir, root.Dir) })
 	if ref, ok := e.missingSource(e.holdersOf(roots)); ok {
 		source = ref
 	}
@@ -97,14 +99,10 @@ func (e *EntryError) Error() string {
 }
 
 func rank(dir string, root render.Root) int {
-	if within(dir, root.Dir) {
+	if paths.Within(dir, root.Dir) {
 		return 0
 	}
 	return 1
-}
-
-func within(dir, name string) bool {
-	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
 // entryAt finds the Kustomization that applies a directory.
@@ -121,11 +119,8 @@ func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
 
 // dirOf is the directory of the tree that a Kustomization names in its source.
 func (e *expander) dirOf(k *flux.Kustomization) string {
-	return path.Join(e.topOf(sourceRefOf(k)), inTree(k.Spec.Path))
+	return path.Join(e.topOf(sourceRefOf(k)), paths.InTree(k.Spec.Path))
 }
-
-// inTree returns the path in the tree that a deployer makes of one, which may begin with a slash or try to leave it.
-func inTree(name string) string { return path.Join(".", path.Clean("/" + name)[1:]) }
 
 // addEntry adds an entry point whose object roots of the tree hold.
 func (e *expander) addEntry(name string, k held, bootstrap []render.RootID) {
@@ -188,7 +183,7 @@ func (e *expander) addMade(dir string, source render.ObjectRef, k held) *node {
 // inSource is the path of a directory of the tree in a source.
 func (e *expander) inSource(source render.ObjectRef, dir string) string {
 	top := e.topOf(source)
-	if top == "." || !within(top, dir) {
+	if top == "." || !paths.Within(top, dir) {
 		return dir
 	}
 	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
@@ -226,7 +221,7 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 		return err
 	}
 	var found []held
-	for _, kind := range []schema.GroupKind{fluxtypes.InstanceKind, releaseKind} {
+	for _, kind := range []schema.GroupKind{fluxtypes.InstanceKind, releases.Kind} {
 		for _, root := range roots {
 			found = append(found, holds(e.results[root.RootID], kind)...)
 		}
@@ -244,7 +239,7 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 
 // mentionsOfInstances find FluxInstances, and HelmReleases whose values are those of one.
 func mentionsOfInstances() []render.Mention {
-	return []render.Mention{mentionOf(fluxtypes.InstanceKind), {Group: releaseKind.Group, Kind: releaseKind.Kind, Word: "instance"}}
+	return []render.Mention{mentionOf(fluxtypes.InstanceKind), {Group: releases.Kind.Group, Kind: releases.Kind.Kind, Word: "instance"}}
 }
 
 // sourceOfInstance is the source that a FluxInstance makes.
@@ -279,6 +274,7 @@ func (e *expander) addInstance(o held, fi *fluxtypes.Instance, chosen func(dir s
 	}
 	k.header = headerOf(k.object)
 	n := e.addMade(dir, source, k)
+	n.made = true
 	if n.root.Unit == nil {
 		return // its cluster has another object of the name
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/resourceset"
@@ -81,10 +82,10 @@ type unitKey struct {
 // node is a unit while the graph is expanded.
 type node struct {
 	root    render.Root
-	object  *flux.Kustomization // of Flux's Kustomizations
-	release *helmRelease        // of HelmReleases
-	set     *resourceset.Set    // of ResourceSets
-	app     *argocd.Application // of Applications of Argo CD
+	object  *flux.Kustomization   // of Flux's Kustomizations
+	release *releases.HelmRelease // of HelmReleases
+	set     *resourceset.Set      // of ResourceSets
+	app     *argocd.Application   // of Applications of Argo CD
 	cluster *cluster
 	parent  *node
 	depth   int
@@ -95,6 +96,9 @@ type node struct {
 	settled bool
 	// excluded is the field by which its object has the parent leave it alone; empty when it does not.
 	excluded string
+	// made is set when a FluxInstance makes its object, and steps is how often an entry point became what it applies.
+	made  bool
+	steps int
 	// unknown are the reasons why variables of its object are not known, by their names.
 	unknown map[string]string
 	// plain is the root without variables, once it was needed.
@@ -180,16 +184,20 @@ func (e *expander) expand(nodes []*node) error {
 		if n.root.Unit.Problem != nil {
 			continue
 		}
-		e.claim(n)
-		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(fluxtypes.InstanceKind))...)) {
+		if n.release == nil && (e.opts.Everything || n.steps > 0 || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(fluxtypes.InstanceKind))...)) {
 			holding = append(holding, n)
+		} else {
+			e.claim(n)
 		}
 	}
 	if err := e.renderNodes(holding); err != nil {
 		return err
 	}
 	for _, n := range holding {
-		e.addChildren(n)
+		if !e.becomes(n) {
+			e.claim(n)
+			e.addChildren(n)
+		}
 	}
 	return nil
 }

@@ -249,6 +249,33 @@ c/a unclaimed`,
 			"    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n      kustomize: {patches: [{target: {kind: Kustomization}, patch: '- {op: add, path: /spec/suspend, value: true}'}]}\n" + "-- prod/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/flux-system (prod) prod entry suspended\ndeploy by hand",
 	}, {
+		name: "entry points that change themselves",
+		files: "-- clusters/a/kustomization.yaml --\nresources: [../base, vars.yaml]\npatches: [{patch: \"" + `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: flux-system, namespace: flux-system}, spec: {path: ./clusters/a, postBuild: {substitute: {C: x, D: '${C}-y', E: '${D}-z'}, substituteFrom: [{kind: ConfigMap, name: vars}]}}}` + "\"}]\n" +
+			"-- clusters/a/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system}\ndata: {F: f}\n" +
+			"-- clusters/base/kustomization.yaml --\nresources: [all.yaml]\n-- clusters/base/all.yaml --\n" + kustomization("flux-system", "./clusters", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- clusters/b/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/b", "  postBuild: {substitute: {C: x, D: '${C}-y', E: '${D}-z'}}\n") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- clusters/c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/c", "  postBuild: {substitute: {C: 'x${C}'}}\n") +
+			"-- clusters/d/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/d", "") +
+			"-- clusters/d/kustomization.yaml --\nresources: [flux-system/gotk-sync.yaml]\npatches: [{target: {kind: Kustomization}, patch: '- {op: replace, path: /spec/path, value: ./clusters/d-new}'}]\n" +
+			"-- clusters/d-new/a.yaml --\n" + aConfigMap +
+			"-- clusters/e/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/e", "  postBuild: {substitute: {C: '${none}'}, substituteFrom: [{kind: Secret, name: none}]}\n") +
+			"-- clusters/f/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/f", "  postBuild: {substitute: {C: '9', D: '${C}'}}\n") + "-- clusters/f/a.yaml --\n" + kustomization("a", "./clusters/d-new", ""),
+		want: `Kustomization/flux-system/flux-system (clusters/a) clusters/a entry C=x D=x-y E=x-y-z F=f
+Kustomization/flux-system/flux-system (clusters/b) clusters/b entry C=x D=x-y E=x-y-z
+Kustomization/flux-system/flux-system (clusters/c) clusters/c entry refused clusters/c/flux-system/gotk-sync.yaml:4:1: Kustomization/flux-system/flux-system applies itself with another content each time: what is in effect depends on how often it was applied C=xxxxxx${C}
+Kustomization/flux-system/flux-system (clusters/d) clusters/d-new entry
+Kustomization/flux-system/flux-system (clusters/e) clusters/e entry =Secret/flux-system/none, from which variables are substituted, is not in the repository C=${none}it holds ${none}: Secret/flux-system/none, from which variables are substituted, is not in the repository
+Kustomization/flux-system/flux-system (clusters/f) clusters/f entry failed clusters/f/flux-system/gotk-sync.yaml:4:1: not a Kustomization of Flux: json: cannot unmarshal number into Go struct field PostBuild.spec.postBuild.substitute of type string
+clusters/d unclaimed
+gap Kustomization/flux-system/flux-system (clusters/d): Kustomization/flux-system/flux-system applies itself with a content by which it does so no longer: whether it stays is not known`,
+	}, {
+		name: "an entry point of a FluxInstance that applies itself with another content",
+		files: "-- deploy/instance.yaml --\n" + instance(" []\n") + "-- prod/a.yaml --\n" + kustomization("flux-system", "./prod", "  postBuild: {substitute: {A: b}}\n") +
+			"-- prod/b.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/flux-system (prod) prod entry
+deploy by hand
+gap Kustomization/flux-system/flux-system (prod): Kustomization/flux-system/flux-system is made by a FluxInstance and, with another content, applies itself: which is in effect depends on when they are applied`,
+	}, {
 		name: "objects that their parent leaves alone",
 		files: "-- start/flux-system/gotk-sync.yaml --\n" + excluded(kustomization("flux-system", "./start", ""), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}") +
 			"-- start/all.yaml --\n" + excluded(kustomization("a", "./apps/a", "  suspend: true\n"), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: Disabled}") +

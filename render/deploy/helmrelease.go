@@ -4,66 +4,17 @@ import (
 	"cmp"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/data"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
-	"github.com/preadmit/preadmit/render/fluxtypes"
 )
-
-// releaseKind is the kind of objects that have a chart installed.
-var releaseKind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
-
-// helmRelease is what decides of a HelmRelease which chart is installed with which values, and
-// how. What else does is for who renders it.
-type helmRelease struct {
-	Metadata struct {
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
-	} `json:"metadata"`
-	Spec struct {
-		Chart *struct {
-			Spec fluxtypes.ChartSpec `json:"spec"`
-		} `json:"chart"`
-		ChartRef           *fluxtypes.SourceRef    `json:"chartRef"`
-		Suspend            bool                    `json:"suspend"`
-		ServiceAccountName string                  `json:"serviceAccountName"`
-		KubeConfig         *flux.KubeConfig        `json:"kubeConfig"`
-		Install            fluxtypes.ReleaseAction `json:"install"`
-		Upgrade            fluxtypes.ReleaseAction `json:"upgrade"`
-		Uninstall          fluxtypes.ReleaseAction `json:"uninstall"`
-		ValuesFrom         []struct {
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-			ValuesKey  string `json:"valuesKey"`
-			TargetPath string `json:"targetPath"`
-			Optional   bool   `json:"optional"`
-			Literal    bool   `json:"literal"`
-		} `json:"valuesFrom"`
-	} `json:"spec"`
-}
-
-// namespace is that of the HelmRelease.
-func (h *helmRelease) namespace() string { return cmp.Or(h.Metadata.Namespace, defaultNamespace) }
-
-// HelmController makes the requests of a HelmRelease that names no service account.
-const HelmController = "system:serviceaccount:flux-system:helm-controller"
-
-// apply is how helm-controller applies a release: what is no longer rendered is deleted, and
-// all when the HelmRelease is.
-func (h *helmRelease) apply() render.Apply {
-	a := render.Apply{Suspended: h.Spec.Suspend, Prune: true, DeletionPolicy: "Delete", User: HelmController}
-	if h.Spec.ServiceAccountName != "" {
-		a.User = "system:serviceaccount:" + h.namespace() + ":" + h.Spec.ServiceAccountName
-	}
-	return a
-}
 
 // addRelease adds the unit of a HelmRelease that another unit applies.
 func (e *expander) addRelease(parent *node, k held) {
-	n := &node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1, release: &helmRelease{}}
+	n := &node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1, release: &releases.HelmRelease{}}
 	key := unitKey{n.cluster.name, k.ref()}
 	if known := e.units[key]; known != nil {
 		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
@@ -85,7 +36,7 @@ func (e *expander) addRelease(parent *node, k held) {
 	for _, field := range flux.UnknownReleaseFields(u.Object) {
 		e.diagnose(n, render.SeverityWarning, field, fmt.Sprintf("%s is no field of a HelmRelease: a server refuses it or leaves it out", field))
 	}
-	u.Apply, u.Cluster = n.release.apply(), n.release.Spec.KubeConfig.Cluster(n.cluster.name, n.release.namespace())
+	u.Apply, u.Cluster = n.release.Apply(), n.release.Spec.KubeConfig.Cluster(n.cluster.name, n.release.Namespace())
 	spec := n.release.Spec
 	u.Release = &render.Release{
 		Upgrade:     e.opts.Upgrade,
@@ -130,7 +81,7 @@ func (e *expander) resolveValues(n *node) error {
 			n.invalid(field, fmt.Sprintf("values from %q: only ConfigMap and Secret are allowed", from.Kind))
 			return nil
 		}
-		object := render.ObjectRef{Kind: from.Kind, Namespace: n.release.namespace(), Name: from.Name}
+		object := render.ObjectRef{Kind: from.Kind, Namespace: n.release.Namespace(), Name: from.Name}
 		found, ok, err := e.lookUp(n.cluster, object)
 		if err != nil {
 			return err

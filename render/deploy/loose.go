@@ -4,10 +4,10 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/components"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/flux"
 )
 
@@ -59,15 +59,12 @@ func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err erro
 // repository says so. Where there is an entry point that is known to be one, these are only
 // those of clusters beside it: others are of its cluster, and it does not apply them.
 func (e *expander) plausible(loose []*holder) []*holder {
-	hidden := func(h *holder) bool {
-		return strings.HasPrefix(h.root.Dir, ".") && h.root.Dir != "." || strings.Contains(h.root.Dir, "/.")
-	}
 	known := len(e.nodes) > 0
 	return slices.DeleteFunc(loose, func(h *holder) bool {
 		if !known {
-			return hidden(h) && slices.ContainsFunc(loose, func(other *holder) bool { return !hidden(other) })
+			return paths.IsHidden(h.root.Dir) && slices.ContainsFunc(loose, func(other *holder) bool { return !paths.IsHidden(other.root.Dir) })
 		}
-		return hidden(h) || !e.isBesideEntry(groupDir(h.root.Dir))
+		return paths.IsHidden(h.root.Dir) || !e.isBesideEntry(paths.OfCluster(h.root.Dir))
 	})
 }
 
@@ -147,14 +144,9 @@ func (e *expander) findApplied(holders []*holder) {
 	}
 	for _, h := range holders {
 		h.applies = slices.DeleteFunc(h.applies, func(i int) bool {
-			return holders[i].itself && isOtherCluster(groupDir(holders[i].root.Dir), groupDir(h.root.Dir))
+			return holders[i].itself && paths.AreClusters(paths.OfCluster(holders[i].root.Dir), paths.OfCluster(h.root.Dir))
 		})
 	}
-}
-
-// isOtherCluster reports whether two directories are clusters/NAME, with different names.
-func isOtherCluster(a, b string) bool {
-	return a != b && path.Base(path.Dir(a)) == "clusters" && path.Dir(a) == path.Dir(b)
 }
 
 // appliesRoot reports whether what Flux makes of a directory has the files of a root.
@@ -163,7 +155,7 @@ func (e *expander) appliesRoot(dir string, root render.Root) bool {
 		reads := e.renderer.Needs(at).Trace.Reads
 		return slices.ContainsFunc(append(e.rootFiles(root), root.Files...), func(name string) bool { return reads[e.renderer.Tree().RealOr(name)] != "" })
 	}
-	return within(dir, root.Dir)
+	return paths.Within(dir, root.Dir)
 }
 
 // appliesItself finds a Kustomization that applies all roots of a component of the graph, its
@@ -227,9 +219,9 @@ func (e *expander) addLoose(loose []*holder) error {
 func groupsOf(loose []*holder) map[string][]*holder {
 	groups := map[string][]*holder{}
 	for _, h := range loose {
-		dir := groupDir(h.root.Dir)
+		dir := paths.OfCluster(h.root.Dir)
 		for _, other := range loose {
-			if above := groupDir(other.root.Dir); within(above, dir) {
+			if above := paths.OfCluster(other.root.Dir); paths.Within(above, dir) {
 				dir = above
 			}
 		}
@@ -259,16 +251,4 @@ func (e *expander) missingSource(group []*holder) (found render.ObjectRef, ok bo
 		}
 	}
 	return found, len(refs) > 0
-}
-
-// groupDir is the directory of a cluster that a directory belongs to: clusters/NAME where
-// there is one, else itself.
-func groupDir(dir string) string {
-	parts := strings.Split(dir, "/")
-	for i := 0; i+1 < len(parts); i++ {
-		if parts[i] == "clusters" {
-			return path.Join(parts[:i+2]...)
-		}
-	}
-	return dir
 }

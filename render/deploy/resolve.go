@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 
@@ -113,7 +114,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		out.Ignore, out.HasIgnore = *s.Spec.Ignore, true
 	}
 	for _, dir := range s.Spec.Sparse {
-		out.Only = append(out.Only, path.Join(out.Top, inTree(dir)))
+		out.Only = append(out.Only, path.Join(out.Top, paths.InTree(dir)))
 	}
 	if why == "" {
 		out.Revision = s.Revision()
@@ -134,7 +135,7 @@ func (e *expander) isNamed(ref render.ObjectRef) bool {
 
 // topOf is the directory of the tree that a source has as its top.
 func (e *expander) topOf(ref render.ObjectRef) string {
-	return inTree(e.opts.SourcePaths[ref.String()])
+	return paths.InTree(e.opts.SourcePaths[ref.String()])
 }
 
 // isRemote reports whether a URL is that of this repository.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/helm/lookup"
 	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -90,7 +90,7 @@ func asksAsOther(u *render.Unit) bool {
 			KubeConfig json.RawMessage `json:"kubeConfig"`
 		} `json:"spec"`
 	}
-	return json.Unmarshal(u.Object, &h) != nil || u.Apply.User != deploy.HelmController || len(h.Spec.KubeConfig) > 0
+	return json.Unmarshal(u.Object, &h) != nil || u.Apply.User != releases.Controller || len(h.Spec.KubeConfig) > 0
 }
 
 // lookedInto renders a root of a tree and keeps the result.

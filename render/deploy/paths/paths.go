@@ -1,0 +1,37 @@
+// Package paths knows the paths of directories in repositories that Flux deploys.
+package paths
+
+import (
+	"path"
+	"strings"
+)
+
+// InTree returns the path in the tree that a deployer makes of one, which may begin with a slash or try to leave it.
+func InTree(name string) string { return path.Join(".", path.Clean("/" + name)[1:]) }
+
+// Within reports whether a path is that of a directory, or in it.
+func Within(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// OfCluster is the directory of a cluster that a directory belongs to: clusters/NAME where
+// there is one, else itself.
+func OfCluster(dir string) string {
+	parts := strings.Split(dir, "/")
+	for i := 0; i+1 < len(parts); i++ {
+		if parts[i] == "clusters" {
+			return path.Join(parts[:i+2]...)
+		}
+	}
+	return dir
+}
+
+// AreClusters reports whether two directories are clusters/NAME, with different names.
+func AreClusters(a, b string) bool {
+	return a != b && path.Base(path.Dir(a)) == "clusters" && path.Dir(a) == path.Dir(b)
+}
+
+// IsHidden reports whether the name of a directory, or of one above it, begins with a dot.
+func IsHidden(dir string) bool {
+	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
+}

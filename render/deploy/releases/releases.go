@@ -1,0 +1,60 @@
+// Package releases reads HelmReleases of Flux.
+package releases
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
+)
+
+// Kind is the kind of objects that have a chart installed.
+var Kind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
+
+// HelmRelease is what decides of a HelmRelease which chart is installed with which values, and
+// how. What else does is for who renders it.
+type HelmRelease struct {
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		Chart *struct {
+			Spec fluxtypes.ChartSpec `json:"spec"`
+		} `json:"chart"`
+		ChartRef           *fluxtypes.SourceRef    `json:"chartRef"`
+		Suspend            bool                    `json:"suspend"`
+		ServiceAccountName string                  `json:"serviceAccountName"`
+		KubeConfig         *flux.KubeConfig        `json:"kubeConfig"`
+		Install            fluxtypes.ReleaseAction `json:"install"`
+		Upgrade            fluxtypes.ReleaseAction `json:"upgrade"`
+		Uninstall          fluxtypes.ReleaseAction `json:"uninstall"`
+		ValuesFrom         []struct {
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+			ValuesKey  string `json:"valuesKey"`
+			TargetPath string `json:"targetPath"`
+			Optional   bool   `json:"optional"`
+			Literal    bool   `json:"literal"`
+		} `json:"valuesFrom"`
+	} `json:"spec"`
+}
+
+// Namespace is that of the HelmRelease.
+func (h *HelmRelease) Namespace() string { return cmp.Or(h.Metadata.Namespace, "default") }
+
+// Controller makes the requests of a HelmRelease that names no service account.
+const Controller = "system:serviceaccount:flux-system:helm-controller"
+
+// Apply is how helm-controller applies a release: what is no longer rendered is deleted, and
+// all when the HelmRelease is.
+func (h *HelmRelease) Apply() render.Apply {
+	a := render.Apply{Suspended: h.Spec.Suspend, Prune: true, DeletionPolicy: "Delete", User: Controller}
+	if h.Spec.ServiceAccountName != "" {
+		a.User = "system:serviceaccount:" + h.Namespace() + ":" + h.Spec.ServiceAccountName
+	}
+	return a
+}

@@ -1,0 +1,71 @@
+package deploy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// maxSteps is how often an entry point may apply itself with another content each time.
+const maxSteps = 5
+
+// says reports whether an object is the one that a unit is made of, but for what decides nothing.
+func (n *node) says(k held) bool {
+	u := *n.root.Unit
+	u.Object = k.object.JSON
+	return n.root.Unit.Same(&u)
+}
+
+// becomes makes an entry point that applies its own object what that says, which is in effect from then on: its
+// variables are substituted in it, too. It reports whether the entry point is to be resolved and rendered again.
+func (e *expander) becomes(n *node) bool {
+	result, u := e.results[n.root.RootID], n.root.Unit
+	if n.parent != nil || n.object == nil || u.Cluster != n.cluster.name || u.Apply.Suspended || result.Problem != nil {
+		return false
+	}
+	k, ok := e.indexOf(result)[n.root.Object]
+	if !ok && n.steps > 0 {
+		e.notJudged(n, "spec", fmt.Sprintf("%s applies itself with a content by which it does so no longer: whether it stays is not known", n.root.Object))
+	}
+	if !ok || flux.Excluded(k.object.JSON) != "" {
+		return false
+	}
+	switch {
+	case n.says(k) && maps.Equal(n.unknown, flux.UnknownVariables(k.object)) && !slices.ContainsFunc(k.object.Unknown, func(u render.Unknown) bool { return flux.Decides(u.Path) }):
+		return false
+	case n.made:
+		e.notJudged(n, "spec", fmt.Sprintf("%s is made by a FluxInstance and, with another content, applies itself: which is in effect depends on when they are applied", n.root.Object))
+		return false
+	case n.steps == maxSteps:
+		n.fail(render.ProblemRefused, "spec", fmt.Sprintf("%s applies itself with another content each time: what is in effect depends on how often it was applied", n.root.Object))
+		return false
+	}
+	before, index, object := *n, k.object.Index, *k.object
+	object.Index = u.Index
+	e.specify(n, held{header: k.header, object: &object, root: u.Parent, written: func(of *origin.Origin) *origin.Origin {
+		if all, err := e.origins.all(result); err == nil && index < len(all) {
+			return all[index]
+		}
+		return of
+	}})
+	if n.object != nil && sourceRefOf(n.object).Kind != artifactKind {
+		if _, ok := e.known(n.cluster, sourceRefOf(n.object)); !ok {
+			e.addSelf(n.cluster, sourceRefOf(n.object))
+		}
+	}
+	if n.root.Unit.Problem != nil {
+		e.claim(&before)
+	}
+	delete(e.results, result.Root.RootID)
+	delete(e.raw, n)
+	for _, units := range e.searched {
+		delete(units, n)
+	}
+	n.steps++
+	n.plain, n.resolved, n.expanded = nil, n.root.Unit.Problem != nil, false
+	return true
+}
