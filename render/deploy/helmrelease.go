@@ -87,7 +87,7 @@ func (e *expander) resolveValues(n *node) error {
 			return err
 		}
 		reference := render.Reference{Object: object, TargetPath: from.TargetPath, Literal: from.Literal}
-		key := cmp.Or(from.ValuesKey, "values.yaml")
+		key := from.Key()
 		switch {
 		case !ok && from.Optional:
 			e.remark(n, field, fmt.Sprintf("%s is optional and not in the repository: it is taken to have no values", object))

@@ -264,7 +264,7 @@ metadata:
 		variables: []render.Variable{{Name: "A-B", Value: "80"}},
 		want:      `apps: post build failed: "A-B" var name is invalid, must match "^[_[:alpha:]][_[:alpha:][:digit:]]*$"`,
 	}, {
-		name:      "a variable of another name that nothing is asked for",
+		name:      "a variable of another name than the controller takes, and no object that has any replaced",
 		files:     "-- apps/a.yaml --\n" + configMap + "  labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}\n",
 		spec:      "  postBuild: {}\n",
 		variables: []render.Variable{{Name: "A-B", Value: "80"}},

@@ -37,3 +37,21 @@ type ReleaseAction struct {
 	CRDs         string `json:"crds"`
 	SkipCRDs     bool   `json:"skipCRDs"`
 }
+
+// ValuesFrom is a reference of a HelmRelease to values in a ConfigMap or Secret of the namespace.
+type ValuesFrom struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ValuesKey  string `json:"valuesKey"`
+	TargetPath string `json:"targetPath"`
+	Optional   bool   `json:"optional"`
+	Literal    bool   `json:"literal"`
+}
+
+// Key is the key that holds the values.
+func (v ValuesFrom) Key() string {
+	if v.ValuesKey == "" {
+		return "values.yaml"
+	}
+	return v.ValuesKey
+}

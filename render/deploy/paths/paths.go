@@ -1,4 +1,5 @@
-// Package paths knows the paths of directories in repositories that Flux deploys.
+// Package paths has what the paths of directories say in a repository that Flux or Argo CD deploys: where they are
+// in the tree, and which cluster they belong to.
 package paths
 
 import (

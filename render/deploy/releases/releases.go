@@ -1,4 +1,4 @@
-// Package releases reads HelmReleases of Flux.
+// Package releases has what of a HelmRelease of Flux decides which chart is installed with which values.
 package releases
 
 import (
@@ -32,14 +32,7 @@ type HelmRelease struct {
 		Install            fluxtypes.ReleaseAction `json:"install"`
 		Upgrade            fluxtypes.ReleaseAction `json:"upgrade"`
 		Uninstall          fluxtypes.ReleaseAction `json:"uninstall"`
-		ValuesFrom         []struct {
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-			ValuesKey  string `json:"valuesKey"`
-			TargetPath string `json:"targetPath"`
-			Optional   bool   `json:"optional"`
-			Literal    bool   `json:"literal"`
-		} `json:"valuesFrom"`
+		ValuesFrom         []fluxtypes.ValuesFrom  `json:"valuesFrom"`
 	} `json:"spec"`
 }
 

@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
@@ -26,14 +27,14 @@ type Spec struct {
 	ChartRef struct {
 		Kind string `json:"kind"`
 	} `json:"chartRef"`
-	ReleaseName      string       `json:"releaseName"`
-	TargetNamespace  string       `json:"targetNamespace"`
-	StorageNamespace string       `json:"storageNamespace"`
-	Suspend          bool         `json:"suspend"`
-	Values           Values       `json:"values"`
-	ValuesFrom       []ValuesFrom `json:"valuesFrom"`
-	Install          Action       `json:"install"`
-	Upgrade          Action       `json:"upgrade"`
+	ReleaseName      string                 `json:"releaseName"`
+	TargetNamespace  string                 `json:"targetNamespace"`
+	StorageNamespace string                 `json:"storageNamespace"`
+	Suspend          bool                   `json:"suspend"`
+	Values           Values                 `json:"values"`
+	ValuesFrom       []fluxtypes.ValuesFrom `json:"valuesFrom"`
+	Install          Action                 `json:"install"`
+	Upgrade          Action                 `json:"upgrade"`
 	Test             struct {
 		Enable bool `json:"enable"`
 	} `json:"test"`
@@ -64,24 +65,6 @@ type Action struct {
 	ServerSideApply any `json:"serverSideApply"`
 	// ChartNameChangeStrategy is Reinstall, or InPlaceUpdate to upgrade a release to a chart of another name.
 	ChartNameChangeStrategy string `json:"chartNameChangeStrategy"`
-}
-
-// ValuesFrom is a reference to values in a ConfigMap or Secret of the namespace.
-type ValuesFrom struct {
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	ValuesKey  string `json:"valuesKey"`
-	TargetPath string `json:"targetPath"`
-	Optional   bool   `json:"optional"`
-	Literal    bool   `json:"literal"`
-}
-
-// Key is the key that holds the values.
-func (v ValuesFrom) Key() string {
-	if v.ValuesKey == "" {
-		return "values.yaml"
-	}
-	return v.ValuesKey
 }
 
 // ParseHelmRelease reads a HelmRelease. Names of fields count as they are written, as for an API server.
