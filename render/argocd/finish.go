@@ -106,7 +106,7 @@ func (u *unit) namespace(content map[string]any, scopes map[groupKind]bool) {
 	namespaced, known := scope.Namespaced(apiVersion, kind)
 	if !known {
 		if namespaced, known = scopes[groupKind{group, kind}]; !known {
-			namespaced = !isClusterScoped(group, kind)
+			namespaced = !scope.IsClusterScoped(group, kind)
 		}
 	}
 	own, _ := metadata["namespace"].(string)

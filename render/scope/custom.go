@@ -1,4 +1,4 @@
-package argocd
+package scope
 
 import (
 	"slices"
@@ -71,8 +71,8 @@ var clusterScoped = map[string][]string{
 	"spire.spiffe.io":                     {"ClusterSPIFFEID", "ClusterStaticEntry", "ClusterFederatedTrustDomain"},
 }
 
-// isClusterScoped reports whether a custom kind that no definition tells of has no namespace.
-func isClusterScoped(group, kind string) bool {
+// IsClusterScoped reports whether a custom kind that no definition tells of has no namespace.
+func IsClusterScoped(group, kind string) bool {
 	kinds, ok := clusterScoped[group]
 	if !ok && strings.HasSuffix(group, ".crossplane.io") {
 		return false
