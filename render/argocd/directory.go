@@ -20,6 +20,9 @@ import (
 // originsOf returns where objects were written.
 type originsOf func(ctx context.Context) ([]*origin.Origin, error)
 
+// kindless is what Argo CD says to a document without a kind.
+const kindless = "failed to unmarshal: Object 'Kind' is missing"
+
 // skipMarker has a file left out.
 const skipMarker = "+argocd:skip-file-rendering"
 
@@ -193,12 +196,12 @@ func (d *directoryPart) file(ctx context.Context, name string, texts map[string]
 	if problem != nil {
 		return nil, problem
 	}
-	kindless, configuration := others(name, f, data)
+	problem, configuration := others(name, f, data)
 	switch {
-	case ignored && configuration == nil:
+	case ignored && configuration == nil && (problem == nil || problem.Message == kindless):
 		return nil, nil
-	case kindless > 0:
-		return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: kindless}, Message: "failed to unmarshal: Object 'Kind' is missing"}
+	case problem != nil:
+		return nil, problem
 	}
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: d.dir}, Files: []string{name}}
 	result := d.plain.Render(ctx, root)
@@ -238,16 +241,20 @@ func broken(name string, f *tree.ManifestFile, data []byte) (problem *render.Pro
 	return &render.Problem{Kind: render.ProblemFailed, Position: bad.Position, Message: fmt.Sprintf("failed to unmarshal: %s", bad.Message)}, false
 }
 
-// others are the documents of a file that are no objects of a cluster and that Argo CD does not ignore: the line of
-// the first one without a kind, and what is to be said of those that configure kustomize.
-func others(name string, f *tree.ManifestFile, data []byte) (kindless int, configuration []render.Diagnostic) {
+// others returns what is to be said of the documents of a file that are no objects of a cluster and that Argo CD does
+// not ignore: why it applies nothing, and warnings of those that configure kustomize.
+func others(name string, f *tree.ManifestFile, data []byte) (problem *render.Problem, configuration []render.Diagnostic) {
 	documents, _ := tree.SplitDocuments(name, data) // it was split before
+	failed := func(line int, message string) *render.Problem {
+		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: line}, Message: message}
+	}
 	if len(documents) == 0 && path.Ext(name) == ".json" {
-		return 1, nil
+		return failed(1, kindless), nil
 	}
 	for i, document := range documents {
-		if i < len(f.Documents) && len(f.Documents[i].Objects) > 0 {
-			continue
+		line := document.Line + 1
+		if i < len(f.Documents) && len(f.Documents[i].Objects) > 0 && len(f.Documents[i].Objects[0].Items) == 0 {
+			continue // an object
 		}
 		var content any
 		if err := yaml.Unmarshal(document.Text, &content); err != nil || content == nil {
@@ -255,18 +262,25 @@ func others(name string, f *tree.ManifestFile, data []byte) (kindless int, confi
 		}
 		fields, _ := content.(map[string]any)
 		kind, _ := fields["kind"].(string)
-		group, _, _ := strings.Cut(fmt.Sprint(fields["apiVersion"]), "/")
+		apiVersion, _ := fields["apiVersion"].(string)
+		group, _, _ := strings.Cut(apiVersion, "/")
+		_, isList, err := elementsOf(fields)
 		switch {
 		case kind == "":
-			return document.Line + 1, configuration
+			return failed(line, kindless), configuration
+		case err != nil:
+			return failed(line, err.Error()), configuration
+		case isList:
 		case group == "kustomize.config.k8s.io":
 			configuration = append(configuration, render.Diagnostic{
-				Severity: render.SeverityWarning, Position: tree.Position{Path: name, Line: document.Line + 1},
+				Severity: render.SeverityWarning, Position: tree.Position{Path: name, Line: line},
 				Message: fmt.Sprintf("Argo CD applies this %s as an object, and as no cluster has that kind a sync fails: `directory.exclude` leaves it out", kind),
 			})
+		case apiVersion == "":
+			return failed(line, fmt.Sprintf("the %s has no apiVersion: no cluster has that kind, and a sync fails", kind)), configuration
 		}
 	}
-	return 0, configuration
+	return nil, configuration
 }
 
 func looksLikeManifest(data []byte) bool {

@@ -75,22 +75,28 @@ func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.P
 	}
 	out := &made{}
 	traced := &tracedRelease{helmPart: h, run: run, chart: rendered.Chart}
-	add := func(all []*release.Object, role render.Role) {
+	add := func(all []*release.Object, role render.Role) error {
 		for _, o := range all {
-			for _, item := range expanded(o.JSON, "") {
+			items, err := expanded(o.JSON)
+			if err != nil {
+				return &release.Problem{Chart: rendered.Chart, File: o.File, Line: 1, Message: err.Error()}
+			}
+			for _, item := range items {
 				item.Role, item.Unknown = role, o.Unknown
 				out.objects = append(out.objects, item.Object)
 				traced.items = append(traced.items, itemOf{len(traced.objects), item.at, item.Object})
 			}
 			traced.objects = append(traced.objects, o)
 		}
+		return nil
 	}
-	add(rendered.CRDs, render.RoleObject)
-	add(rendered.Objects, render.RoleObject)
 	skipTests := h.options().SkipTests
-	add(slices.DeleteFunc(slices.Clone(rendered.Hooks), func(o *release.Object) bool {
+	hooks := slices.DeleteFunc(slices.Clone(rendered.Hooks), func(o *release.Object) bool {
 		return skipTests && slices.Contains(o.Events, "test")
-	}), render.RoleIdleHook)
+	})
+	if err := cmp.Or(add(rendered.CRDs, render.RoleObject), add(rendered.Objects, render.RoleObject), add(hooks, render.RoleIdleHook)); err != nil {
+		return nil, h.problem(err)
+	}
 	out.origins = traced.origins
 	for _, why := range rendered.Unchecked {
 		out.diagnostics = append(out.diagnostics, render.Diagnostic{
@@ -192,33 +198,4 @@ func (h *helmPart) problem(err error) *render.Problem {
 	}
 	p.Position = tree.Position{Path: name, Line: inChart.Line}
 	return p
-}
-
-// item is an object of a list, or one that is in none.
-type item struct {
-	*render.Object
-	// at is the path of the object in what was rendered; empty for the whole.
-	at string
-}
-
-// expanded are the objects in a list that lies at a path, or the object itself.
-func expanded(text []byte, at string) []item {
-	content := (&render.Object{JSON: text}).Content()
-	items, isList := content["items"].([]any)
-	value, has := content["items"]
-	_, spec := content["spec"]
-	_, status := content["status"]
-	switch {
-	case has && value == nil && !spec && !status:
-		return nil
-	case !isList:
-		return []item{{&render.Object{JSON: text}, at}}
-	}
-	var all []item
-	for i, inner := range items {
-		if object, ok := inner.(map[string]any); ok {
-			all = append(all, expanded(tree.Encode(object), fieldIn(at, fmt.Sprintf("items[%d]", i)))...)
-		}
-	}
-	return all
 }

@@ -236,7 +236,11 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 		if kind, _ := content["kind"].(string); kind == "" {
 			return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: "what it evaluates to is no object: Object 'Kind' is missing"}
 		}
-		for _, o := range expanded(tree.Encode(content), "") {
+		items, err := expanded(tree.Encode(content))
+		if err != nil {
+			return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: err.Error()}
+		}
+		for _, o := range items {
 			out.objects = append(out.objects, o.Object)
 		}
 	}
