@@ -222,6 +222,32 @@ func (a *Application) SourceField(i int) string {
 	return "spec.source"
 }
 
+// Invalid says what is wrong with an Application by itself, and of which field.
+func (a *Application) Invalid() (field, why string) {
+	sources, seen := a.AllSources(), map[string]bool{"": true}
+	if len(sources) == 0 {
+		return "spec", "the Application names no source: it needs spec.source or spec.sources"
+	}
+	for i := range sources {
+		if ref := sources[i].Ref; ref != "" && seen[ref] {
+			return a.SourceField(i) + ".ref", "invalid sources: multiple sources had the same `ref` key"
+		}
+		seen[sources[i].Ref] = true
+	}
+	if d := a.Spec.Destination; d.Name != "" && d.Server != "" {
+		return "spec.destination", fmt.Sprintf("application destination can't have both name and server defined: %s %s", d.Name, d.Server)
+	}
+	return "", ""
+}
+
+// GitRevision is the target revision as an artifact of a git repository has it.
+func (s *Source) GitRevision() string {
+	if s.TargetRevision == "HEAD" {
+		return ""
+	}
+	return s.TargetRevision
+}
+
 // IsReference reports whether a source has only files for other sources.
 func (s *Source) IsReference() bool { return s.Ref != "" && s.Path == "" && s.Chart == "" }
 

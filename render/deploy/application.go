@@ -138,16 +138,12 @@ func (e *expander) checkApplication(n *node, k held) {
 			break
 		}
 	}
-	d := n.app.Spec.Destination
+	field, invalid := n.app.Invalid()
 	switch {
 	case n.app.Spec.SourceHydrator != nil:
 		n.fail(render.ProblemRefused, "spec.sourceHydrator", "the source hydrator of Argo CD makes what is applied, on another branch: that is not followed")
-	case len(sources) == 0:
-		n.fail(render.ProblemFailed, "spec", "the Application names no source: it needs spec.source or spec.sources")
-	case repeatedRef(sources) >= 0:
-		n.fail(render.ProblemFailed, n.app.SourceField(repeatedRef(sources))+".ref", "invalid sources: multiple sources had the same `ref` key")
-	case d.Name != "" && d.Server != "":
-		n.fail(render.ProblemFailed, "spec.destination", fmt.Sprintf("application destination can't have both name and server defined: %s %s", d.Name, d.Server))
+	case invalid != "":
+		n.fail(render.ProblemFailed, field, invalid)
 	case n.repeats() > maxRepeats:
 		n.fail(render.ProblemRefused, "spec", fmt.Sprintf("cycle of Applications: those that apply %s apply it again under another name, without end", n.root.Dir))
 	case n.depth > maxDepth:
@@ -155,18 +151,6 @@ func (e *expander) checkApplication(n *node, k held) {
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
 	}
-}
-
-// repeatedRef is the first source with a ref that one before it has; -1 for none.
-func repeatedRef(sources []argocd.Source) int {
-	seen := map[string]bool{"": true}
-	for i := range sources {
-		if ref := sources[i].Ref; ref != "" && seen[ref] {
-			return i
-		}
-		seen[sources[i].Ref] = true
-	}
-	return -1
 }
 
 // unknown are the fields of an object that are not known. Where nothing says who applies it, those are among them that have
@@ -215,7 +199,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 		e.chartDependencies(n, &from, ".", s, field)
 		return from, ""
 	}
-	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: gitRevision(s.TargetRevision), Submodules: true}
+	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: s.GitRevision(), Submodules: true}
 	said := fmt.Sprintf("its source is not this repository but %s", s.RepoURL)
 	if e.isOwn(s.RepoURL) {
 		said = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)
@@ -227,14 +211,6 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	from.Artifact.Locate = n.later(field + ".repoURL")
 	e.chartDependencies(n, &from, top, s, field)
 	return from, ""
-}
-
-// gitRevision is a target revision as an artifact of a git repository has it.
-func gitRevision(revision string) string {
-	if revision == "" || revision == "HEAD" {
-		return ""
-	}
-	return revision
 }
 
 // isSelfSource reports whether a source is what is judged: this repository, at the branch.

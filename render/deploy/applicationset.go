@@ -35,7 +35,7 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 	if e.isOwn(url) {
 		said = fmt.Sprintf("the generator reads the revision %s of this repository, not what the change makes of it", revision)
 	}
-	top, absent := e.mounted(said, &render.Artifact{Kind: render.ArtifactGit, URL: url, Version: gitRevision(revision), Submodules: true})
+	top, absent := e.mounted(said, &render.Artifact{Kind: render.ArtifactGit, URL: url, Version: s.GitRevision(), Submodules: true})
 	if absent != "" {
 		return "", errors.New(absent)
 	}

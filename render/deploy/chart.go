@@ -80,16 +80,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 
 // chartOCI finds the chart that an OCIRepository has.
 func (e *expander) chartOCI(n *node, ref render.ObjectRef, found held, field string) {
-	var o struct {
-		Spec struct {
-			URL string `json:"url"`
-			Ref struct {
-				Digest string `json:"digest"`
-				SemVer string `json:"semver"`
-				Tag    string `json:"tag"`
-			} `json:"ref"`
-		} `json:"spec"`
-	}
+	o := fluxtypes.Source{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
 		return
@@ -131,11 +122,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 		e.chartDirectory(n, spec, ref, found, ok)
 		return nil
 	}
-	var o struct {
-		Spec struct {
-			URL string `json:"url"`
-		} `json:"spec"`
-	}
+	o := fluxtypes.Source{}
 	switch {
 	case !ok:
 		n.lacks(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
