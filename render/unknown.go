@@ -39,6 +39,16 @@ func (o *Object) Variables() []Unknown {
 	})
 }
 
+// UnknownSpec says why a part of the spec of an object is not known; it is empty when all is.
+func (o *Object) UnknownSpec() string {
+	for _, u := range o.Unknown {
+		if len(u.Path) == 0 || u.Path[0] == "spec" {
+			return u.Reason
+		}
+	}
+	return ""
+}
+
 // FieldsWith returns the fields below value whose text has a reason to be unknown, and the
 // mappings that have such a key, in the order of their paths.
 func FieldsWith(value any, why func(text string) string) []Unknown {

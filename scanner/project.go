@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/argocd/project"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -77,12 +78,12 @@ func denials(r *change.Rendered, objects []*admission.Object) []denial {
 		id := r.Root.Object
 		all = append(all, denial{report.Object{APIVersion: argocd.Group + "/v1alpha1", Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}, f})
 	}
-	project, err := argocd.ParseProject(u.Application.Project)
+	permits, err := project.Parse(u.Application.Project)
 	if err != nil || len(all) > 0 { // it was read before
 		return all
 	}
 	for _, o := range objects { // without hooks that a sync does not run
-		if d, ok := deniedObject(project, argocd.Destination(u.Application.Destination), o); ok {
+		if d, ok := deniedObject(permits, argocd.Destination(u.Application.Destination), o); ok {
 			all = append(all, d)
 		}
 	}
@@ -90,9 +91,9 @@ func denials(r *change.Rendered, objects []*admission.Object) []denial {
 }
 
 // deniedObject is what a project forbids of an object.
-func deniedObject(project *argocd.Project, to argocd.Destination, o *admission.Object) (denial, bool) {
+func deniedObject(permits *project.Project, to argocd.Destination, o *admission.Object) (denial, bool) {
 	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
-	message := project.ForbidsObject(o.GroupVersionKind().Group, kind, o.Namespace(), o.Name(), to)
+	message := permits.ForbidsObject(o.GroupVersionKind().Group, kind, o.Namespace(), o.Name(), to)
 	object := report.Object{APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace(), Name: o.Name(), GenerateName: o.GenerateName()}
 	return denial{object, render.Forbidden{Field: "spec.project", Message: message}}, message != ""
 }

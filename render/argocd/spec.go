@@ -1,10 +1,12 @@
 package argocd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -51,6 +53,23 @@ type Destination struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 }
+
+// What Argo CD calls the cluster that it is in.
+const (
+	InCluster       = "in-cluster"
+	InClusterServer = "https://kubernetes.default.svc"
+)
+
+// Cluster is the cluster of a destination of an Application that is in another, or the same, one.
+func (d Destination) Cluster(own string) string {
+	if d.IsInCluster() || d == (Destination{Namespace: d.Namespace}) {
+		return own
+	}
+	return cmp.Or(d.Name, d.Server)
+}
+
+// IsInCluster reports whether a destination is the cluster that Argo CD is in.
+func (d Destination) IsInCluster() bool { return d.Name == InCluster || d.Server == InClusterServer }
 
 // SyncPolicy says how an Application is applied.
 type SyncPolicy struct {
@@ -214,6 +233,13 @@ func (a *Application) AllSources() []Source {
 	return all
 }
 
+// DefaultProject is the AppProject of Applications that name none. Argo CD makes one that permits
+// everything.
+const DefaultProject = "default"
+
+// Project is the AppProject that an Application names.
+func (a *Application) Project() string { return cmp.Or(a.Spec.Project, DefaultProject) }
+
 // SourceField is the path of a source in the object.
 func (a *Application) SourceField(i int) string {
 	if len(a.Spec.Sources) > 0 {
@@ -246,6 +272,19 @@ func (s *Source) GitRevision() string {
 		return ""
 	}
 	return s.TargetRevision
+}
+
+// IsOfBranch reports whether the target revision is the branch that is judged: one of its names, or of those that are
+// usual.
+func (s *Source) IsOfBranch(names []string) bool {
+	revision := strings.TrimPrefix(s.TargetRevision, "refs/heads/")
+	switch {
+	case revision == "" || revision == "HEAD":
+		return true
+	case len(names) > 0:
+		return slices.Contains(names, revision)
+	}
+	return revision == "main" || revision == "master"
 }
 
 // IsReference reports whether a source has only files for other sources.

@@ -59,12 +59,6 @@ func (e *expander) argoRef(h *header) render.ObjectRef {
 	return ref
 }
 
-// inCluster is what Argo CD calls the cluster that it is in.
-const (
-	inCluster       = "in-cluster"
-	inClusterServer = "https://kubernetes.default.svc"
-)
-
 // addApplication adds the unit that an Application asks for, unless its cluster has it.
 func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 	n := &node{cluster: c, parent: parent}
@@ -95,7 +89,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 		n.fail(render.ProblemFailed, "spec", err.Error())
 		return n
 	}
-	u.Apply, u.Cluster = n.app.Apply(e.opts.ArgoCD.namespace()), destination(c.name, n.app.Spec.Destination)
+	u.Apply, u.Cluster = n.app.Apply(e.opts.ArgoCD.namespace()), n.app.Spec.Destination.Cluster(c.name)
 	e.checkApplication(n, k)
 	var field string
 	if u.Apply.Ignored, field, err = n.app.Spec.Ignored(); err != nil {
@@ -110,17 +104,6 @@ func (e *expander) instance(ref render.ObjectRef) string {
 		return ref.Name
 	}
 	return ref.Namespace + "_" + ref.Name
-}
-
-// destination is the cluster that an Application applies to.
-func destination(own string, d argocd.Destination) string {
-	switch {
-	case d.Name == inCluster || d.Server == inClusterServer || d.Name == "" && d.Server == "":
-		return own
-	case d.Name != "":
-		return d.Name
-	}
-	return d.Server
 }
 
 // checkApplication says why an Application is not rendered, as far as its object says.
@@ -215,24 +198,12 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 
 // isSelfSource reports whether a source is what is judged: this repository, at the branch.
 func (e *expander) isSelfSource(s *argocd.Source) bool {
-	return e.isOwn(s.RepoURL) && e.isJudged(s.TargetRevision)
+	return e.isOwn(s.RepoURL) && s.IsOfBranch(e.opts.ArgoCD.Revisions)
 }
 
 // isOwn reports whether a URL is this repository's.
 func (e *expander) isOwn(url string) bool {
 	return e.isRemote(url) || e.assumed != "" && fluxtypes.Address(url) == e.assumed
-}
-
-// isJudged reports whether a revision is the one that is judged.
-func (e *expander) isJudged(revision string) bool {
-	revision = strings.TrimPrefix(revision, "refs/heads/")
-	if revision == "" || revision == "HEAD" {
-		return true
-	}
-	if len(e.opts.ArgoCD.Revisions) > 0 {
-		return slices.Contains(e.opts.ArgoCD.Revisions, revision)
-	}
-	return revision == "main" || revision == "master"
 }
 
 // chartSource finds the archive of a chart.

@@ -65,7 +65,7 @@ func (e *expander) givenApplications() {
 	for _, object := range e.opts.ArgoCD.Applications {
 		o := &render.Object{JSON: object}
 		k := held{header: headerOf(o), object: o}
-		e.addArgo(nil, e.clusterOf(inCluster), k)
+		e.addArgo(nil, e.clusterOf(argocd.InCluster), k)
 	}
 }
 
@@ -204,7 +204,7 @@ func (e *expander) appliesAny(dirs []string, root render.Root) bool {
 // Application or ApplicationSet of the same name with another content, or generates one, they are applied to
 // different clusters.
 func (e *expander) addAppEntries(h *appHolder) {
-	name := inCluster
+	name := argocd.InCluster
 	if slices.ContainsFunc(h.all, e.isOther) {
 		name = h.root.Dir
 	}
@@ -218,7 +218,7 @@ func (e *expander) addAppEntries(h *appHolder) {
 // isOther reports whether an Application or ApplicationSet, or an Application that it generates, is another
 // one than that of its name in the cluster of Argo CD.
 func (e *expander) isOther(k held) bool {
-	key := unitKey{inCluster, e.argoRef(k.header)}
+	key := unitKey{argocd.InCluster, e.argoRef(k.header)}
 	if k.isIn(argocd.Kind) {
 		known := e.units[key]
 		return known != nil && !bytes.Equal(known.root.Unit.Object, k.object.JSON)
@@ -229,7 +229,7 @@ func (e *expander) isOther(k held) bool {
 	generated, _ := e.generate(k) // what is wrong is said when it is added
 	return slices.ContainsFunc(generated, func(g appset.Generated) bool {
 		o := &render.Object{JSON: g.Object}
-		known := e.units[unitKey{inCluster, e.argoRef(headerOf(o))}]
+		known := e.units[unitKey{argocd.InCluster, e.argoRef(headerOf(o))}]
 		return known != nil && !bytes.Equal(known.root.Unit.Object, g.Object)
 	})
 }

@@ -56,7 +56,7 @@ func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by held, of *c
 			continue
 		}
 		unclear := g.MayHoldOthers()
-		if unknown := unknownSpec(o.object); unknown != "" {
+		if unknown := o.object.UnknownSpec(); unknown != "" {
 			unclear = "of which not all is known: " + unknown
 		}
 		_, ok := g.Artifact(ref.Name)

@@ -85,7 +85,7 @@ func (e *expander) chartOCI(n *node, ref render.ObjectRef, found held, field str
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
 		return
 	}
-	if why := unknownSpec(found.object); why != "" {
+	if why := found.object.UnknownSpec(); why != "" {
 		n.lacks(field, fmt.Sprintf("where its chart %s comes from is not known: %s", ref, why), nil)
 		return
 	}
@@ -94,16 +94,6 @@ func (e *expander) chartOCI(n *node, ref render.ObjectRef, found held, field str
 		Kind: artifact.Chart, URL: strings.TrimSuffix(url, "/"+path.Base(url)), Name: path.Base(url),
 		Version: cmp.Or(o.Spec.Ref.Digest, o.Spec.Ref.SemVer, o.Spec.Ref.Tag),
 	}, field)
-}
-
-// unknownSpec says why a part of the spec of an object is not known; it is empty when all is.
-func unknownSpec(o *render.Object) string {
-	for _, u := range o.Unknown {
-		if len(u.Path) == 0 || u.Path[0] == "spec" {
-			return u.Reason
-		}
-	}
-	return ""
 }
 
 // chartIn finds a chart in its source.
@@ -130,8 +120,8 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 		n.lacks(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
 	case kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o) != nil || o.Spec.URL == "":
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("the source %s of its chart is not valid: it needs a URL", ref))
-	case unknownSpec(found.object) != "":
-		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, unknownSpec(found.object)), nil)
+	case found.object.UnknownSpec() != "":
+		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, found.object.UnknownSpec()), nil)
 	default:
 		e.archive(n, artifact.Artifact{Kind: artifact.Chart, URL: o.Spec.URL, Name: spec.Chart, Version: spec.Version}, field)
 	}

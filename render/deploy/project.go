@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/argocd/project"
 )
 
 // findProjects gives the units of Applications their AppProjects, what these forbid, and what the
@@ -39,11 +40,11 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
 		return nil
 	}
-	if why := unknownSpec(found.object); why != "" {
+	if why := found.object.UnknownSpec(); why != "" {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
 		return nil
 	}
-	p, err := argocd.ParseProject(found.object.JSON)
+	p, err := project.Parse(found.object.JSON)
 	if err != nil {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil
@@ -56,7 +57,7 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s has labels, by which a global project may permit or forbid more: what it forbids is not judged; the ConfigMap argocd-cm without globalProjects says that there is none", ref.Name))
 		return nil
 	}
-	to, whole := e.destination(n.app.Spec.Destination)
+	to, whole := appset.Destination(n.app.Spec.Destination, e.opts.ArgoCD.Clusters)
 	switch {
 	case p.Spec.PermitOnlyProjectScopedClusters:
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", ref.Name))
@@ -77,7 +78,7 @@ func (e *expander) findProject(n *node) error {
 
 // mayInherit reports whether an AppProject may have more of a global project: the globalProjects of
 // argocd-cm select AppProjects by their labels, and are not followed.
-func (e *expander) mayInherit(c *cluster, p *argocd.Project) (bool, error) {
+func (e *expander) mayInherit(c *cluster, p *project.Project) (bool, error) {
 	if len(p.Metadata.Labels) == 0 {
 		return false, nil
 	}
@@ -88,7 +89,7 @@ func (e *expander) mayInherit(c *cluster, p *argocd.Project) (bool, error) {
 // settings are those of Argo CD; known is false when the repository does not have them.
 func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, err error) {
 	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: argocd.SettingsName})
-	if err != nil || !ok || unknownSpec(found.object) != "" {
+	if err != nil || !ok || found.object.UnknownSpec() != "" {
 		return settings, false, err
 	}
 	settings, err = argocd.ParseSettings(found.object.JSON)
@@ -116,7 +117,7 @@ func (e *expander) findIgnored(n *node) error {
 
 // impersonate has the service account that an AppProject names apply an Application, where Argo CD is set to.
 // A project that names some is taken to mean it where the settings are not known.
-func (e *expander) impersonate(n *node, p *argocd.Project, to argocd.Destination) error {
+func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destination) error {
 	settings, known, err := e.settings(n.cluster)
 	if err != nil || known && !settings.Impersonation || !known && len(p.Spec.DestinationServiceAccounts) == 0 {
 		return err
@@ -131,23 +132,6 @@ func (e *expander) impersonate(n *node, p *argocd.Project, to argocd.Destination
 		n.root.Unit.Apply.User = user
 	}
 	return nil
-}
-
-// destination is a destination with its server and its name; whole is false when one of them is not known.
-func (e *expander) destination(d argocd.Destination) (to argocd.Destination, whole bool) {
-	switch {
-	case d.Name == inCluster, d.Server == inClusterServer:
-		d.Name, d.Server = inCluster, inClusterServer
-	default:
-		i := slices.IndexFunc(e.opts.ArgoCD.Clusters, func(c appset.Cluster) bool {
-			return d.Name != "" && c.Name == d.Name || d.Server != "" && c.Server == d.Server
-		})
-		if i < 0 {
-			return d, false
-		}
-		d.Name, d.Server = e.opts.ArgoCD.Clusters[i].Name, e.opts.ArgoCD.Clusters[i].Server
-	}
-	return d, true
 }
 
 // notJudged adds what is not judged of an Application.

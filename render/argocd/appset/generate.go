@@ -39,6 +39,23 @@ type Cluster struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
+// Destination returns a destination with its server and its name, by the clusters that Argo CD knows; whole is false
+// when one of them is not known.
+func Destination(d argocd.Destination, clusters []Cluster) (to argocd.Destination, whole bool) {
+	if d.IsInCluster() {
+		d.Name, d.Server = argocd.InCluster, argocd.InClusterServer
+		return d, true
+	}
+	i := slices.IndexFunc(clusters, func(c Cluster) bool {
+		return d.Name != "" && c.Name == d.Name || d.Server != "" && c.Server == d.Server
+	})
+	if i < 0 {
+		return d, false
+	}
+	d.Name, d.Server = clusters[i].Name, clusters[i].Server
+	return d, true
+}
+
 // Generated is an Application that is generated.
 type Generated struct {
 	// Object is the Application, with sorted keys.

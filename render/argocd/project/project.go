@@ -1,4 +1,4 @@
-package argocd
+package project
 
 import (
 	"cmp"
@@ -12,12 +12,10 @@ import (
 
 	"github.com/gobwas/glob"
 
+	"github.com/preadmit/preadmit/render/argocd"
+
 	kjson "sigs.k8s.io/json"
 )
-
-// DefaultProject is the AppProject of Applications that name none. Argo CD makes one that permits
-// everything.
-const DefaultProject = "default"
 
 // Project is what an AppProject permits.
 type Project struct {
@@ -28,7 +26,7 @@ type Project struct {
 	Spec struct {
 		SourceRepos                     []string                    `json:"sourceRepos"`
 		SourceNamespaces                []string                    `json:"sourceNamespaces"`
-		Destinations                    []Destination               `json:"destinations"`
+		Destinations                    []argocd.Destination        `json:"destinations"`
 		ClusterResourceWhitelist        []Permitted                 `json:"clusterResourceWhitelist"`
 		ClusterResourceBlacklist        []Permitted                 `json:"clusterResourceBlacklist"`
 		NamespaceResourceWhitelist      []Permitted                 `json:"namespaceResourceWhitelist"`
@@ -46,17 +44,14 @@ type Permitted struct {
 	Name  string `json:"name"`
 }
 
-// ParseProject reads an AppProject.
-func ParseProject(object json.RawMessage) (*Project, error) {
+// Parse reads an AppProject.
+func Parse(object json.RawMessage) (*Project, error) {
 	p := &Project{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, p); err != nil {
 		return nil, fmt.Errorf("not an AppProject of Argo CD: %w", err)
 	}
 	return p, nil
 }
-
-// Project is the AppProject that an Application names.
-func (a *Application) Project() string { return cmp.Or(a.Spec.Project, DefaultProject) }
 
 // Forbidden is something that an AppProject forbids an Application.
 type Forbidden struct {
@@ -68,7 +63,7 @@ type Forbidden struct {
 
 // Forbids returns why Argo CD applies nothing of an Application. to is its destination, with all that is
 // known of it, and own the namespace of Argo CD.
-func (p *Project) Forbids(a *Application, to Destination, own string) []Forbidden {
+func (p *Project) Forbids(a *argocd.Application, to argocd.Destination, own string) []Forbidden {
 	var all []Forbidden
 	if namespace := a.Metadata.Namespace; namespace != "" && namespace != own && !slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool { return matchesName(pattern, namespace) }) {
 		all = append(all, Forbidden{"metadata.namespace", fmt.Sprintf("application '%s' in namespace '%s' is not allowed to use project '%s'", a.Metadata.Name, namespace, p.Metadata.Name)})
@@ -90,7 +85,7 @@ func (p *Project) Forbids(a *Application, to Destination, own string) []Forbidde
 
 // ForbidsObject returns why Argo CD does not apply an object; empty when it does. An object that is in a
 // namespace is of a kind that is.
-func (p *Project) ForbidsObject(group, kind, namespace, name string, to Destination) string {
+func (p *Project) ForbidsObject(group, kind, namespace, name string, to argocd.Destination) string {
 	if !p.permitsKind(group, kind, namespace, name) {
 		return fmt.Sprintf("resource %s:%s is not permitted in project %s", group, kind, p.Metadata.Name)
 	}
@@ -133,7 +128,7 @@ func (p *Project) permitsSource(repository string) bool {
 
 // permitsDestination reports whether a destination is permitted: an entry permits it, and none with a
 // `!` is of it.
-func (p *Project) permitsDestination(to Destination) bool {
+func (p *Project) permitsDestination(to argocd.Destination) bool {
 	permitted := false
 	for _, d := range p.Spec.Destinations {
 		name, server := permitsCluster(d.Name, to.Name), permitsCluster(d.Server, to.Server)

@@ -1,9 +1,11 @@
-package argocd
+package project
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/preadmit/preadmit/render/argocd"
 )
 
 // DestinationServiceAccount is the service account that syncs to a destination impersonate.
@@ -16,7 +18,7 @@ type DestinationServiceAccount struct {
 // Impersonates returns the user that a sync of an Application to a destination impersonates. known is false
 // when that turns on the server of the destination, which is not known. The error is why there is no
 // sync (controller/sync.go of Argo CD, deriveServiceAccountToImpersonate).
-func (p *Project) Impersonates(a *Application, to Destination) (user string, known bool, err error) {
+func (p *Project) Impersonates(a *argocd.Application, to argocd.Destination) (user string, known bool, err error) {
 	namespace := a.Spec.Destination.Namespace
 	for _, d := range p.Spec.DestinationServiceAccounts {
 		if !matches(d.Namespace, namespace) {
