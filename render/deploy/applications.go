@@ -47,7 +47,9 @@ func (e *expander) givenByHand(at string) (applied bool, err error) {
 	}
 	e.assumeSelf(holders)
 	for _, h := range holders {
-		e.addAppEntries(h)
+		if err := e.addAppEntries(h); err != nil {
+			return false, err
+		}
 	}
 	return true, nil
 }
@@ -58,6 +60,8 @@ type appHolder struct {
 	all  []held
 	// dirs are directories of this repository that its Applications apply.
 	dirs []string
+	// chart is set for a chart.
+	chart *node
 }
 
 // givenApplications adds the Applications that the repository does not hold.
@@ -104,12 +108,14 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 	}
 	for _, h := range entries {
 		seen[h.root.RootID] = true
-		e.addAppEntries(h)
+		if err := e.addAppEntries(h); err != nil {
+			return false, err
+		}
 	}
 	return true, nil
 }
 
-// appHolders are the discovered roots that hold Applications and that nothing applies.
+// appHolders are the discovered roots and charts that hold Applications and that nothing applies.
 func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error) {
 	var roots []render.Root
 	for _, root := range e.found {
@@ -128,7 +134,8 @@ func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error)
 			seen[root.RootID] = true
 		}
 	}
-	return holders, nil
+	charts, err := e.chartHolders(seen)
+	return append(holders, charts...), err
 }
 
 // appliedDirs are the directories of this repository that Applications apply.
@@ -203,16 +210,20 @@ func (e *expander) appliesAny(dirs []string, root render.Root) bool {
 // addAppEntries adds the Applications of a root that is applied by hand. Where another one has an
 // Application or ApplicationSet of the same name with another content, or generates one, they are applied to
 // different clusters.
-func (e *expander) addAppEntries(h *appHolder) {
+func (e *expander) addAppEntries(h *appHolder) error {
 	name := argocd.InCluster
 	if slices.ContainsFunc(h.all, e.isOther) {
 		name = h.root.Dir
+	}
+	if h.chart != nil {
+		return e.install(h.chart, name)
 	}
 	c := e.clusterOf(name)
 	c.bootstrap = append(c.bootstrap, h.root.RootID)
 	for _, k := range h.all {
 		e.addArgo(nil, c, k)
 	}
+	return nil
 }
 
 // isOther reports whether an Application or ApplicationSet, or an Application that it generates, is another

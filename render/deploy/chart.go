@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -183,7 +182,8 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 // lacks makes a release one whose chart is not there; asked is what would have to be.
 func (n *node) lacks(field, why string, asked *render.Artifact) {
 	for _, at := range n.root.Unit.Release.Named {
-		if at.Root == n.root.Unit.Parent && at.Index == n.root.Unit.Index && hasField(n.root.Unit.Object, at.Path) {
+		_, has := origin.Field((&render.Object{JSON: n.root.Unit.Object}).Content(), at.Path)
+		if has && at.Root == n.root.Unit.Parent && at.Index == n.root.Unit.Index {
 			field = at.Path
 			break
 		}
@@ -200,9 +200,4 @@ func (n *node) invalid(field, why string) {
 	if n.root.Unit.Problem == nil {
 		n.fail(render.ProblemFailed, field, why)
 	}
-}
-
-func hasField(object json.RawMessage, path string) bool {
-	_, ok := origin.Field((&render.Object{JSON: object}).Content(), path)
-	return ok
 }

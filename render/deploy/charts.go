@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
@@ -33,41 +35,126 @@ const ChartKind = "Chart"
 
 // Charts returns the charts of a tree with their values, whatever deploys them.
 func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) []render.Root {
-	return (&expander{ctx: ctx, renderer: r, opts: opts}).charts(found)
+	return (&expander{ctx: ctx, renderer: r, opts: opts, unused: chartsIn(found)}).charts()
+}
+
+// chartsIn are the directories of charts that discovery found no use of.
+func chartsIn(found *render.Discovery) (dirs []string) {
+	for _, gap := range found.Gaps {
+		if gap.Kind == render.GapChart {
+			dirs = append(dirs, gap.Path)
+		}
+	}
+	return dirs
 }
 
 // charts finds the charts of the tree: those that are configured, and others that nothing uses, each
 // with its own values and with each file of values in ci/; libraries too, of which helm/engine makes no objects.
-func (e *expander) charts(found *render.Discovery) []render.Root {
-	configured := map[string]bool{}
-	var charts []render.Root
-	for _, c := range e.opts.Charts {
-		c.Dir = path.Clean(c.Dir)
-		configured[c.Dir] = true
-		charts = append(charts, e.chart(c, true).root)
+// Those that are units are left out.
+func (e *expander) charts() (charts []render.Root) {
+	configured := e.configured()
+	add := func(c Chart, configured bool) {
+		if root := e.chart(c, configured, defaultNamespace).root; !e.installed[root.Object] {
+			charts = append(charts, root)
+		}
 	}
-	used := e.usedCharts(found, configured)
-	for _, gap := range found.Gaps {
-		if gap.Kind != render.GapChart || configured[gap.Path] || used[gap.Path] {
+	for _, c := range e.opts.Charts {
+		add(c, true)
+	}
+	used := e.usedCharts(configured)
+	for _, dir := range e.unused {
+		if configured[dir] || used[dir] {
 			continue
 		}
-		charts = append(charts, e.chart(Chart{Dir: gap.Path}, false).root)
-		for _, name := range chart.ValuesOfCI(e.renderer.Tree(), gap.Path) {
-			charts = append(charts, e.chart(Chart{Dir: gap.Path, Values: []string{name}}, false).root)
+		add(Chart{Dir: dir}, false)
+		for _, name := range chart.ValuesOfCI(e.renderer.Tree(), dir) {
+			add(Chart{Dir: dir, Values: []string{name}}, false)
 		}
 	}
 	slices.SortFunc(charts, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	return charts
 }
 
+// configured are the directories of the charts of the options.
+func (e *expander) configured() map[string]bool {
+	dirs := map[string]bool{}
+	for _, c := range e.opts.Charts {
+		dirs[path.Clean(c.Dir)] = true
+	}
+	return dirs
+}
+
+// chartHolders are the charts with Applications that nothing is known to install: people do, into the namespace of
+// Argo CD.
+func (e *expander) chartHolders(seen map[render.RootID]bool) (holders []*appHolder, err error) {
+	configured, all := e.configured(), slices.Clone(e.opts.Charts)
+	used := e.usedCharts(configured)
+	for _, dir := range e.unused {
+		if !configured[dir] && !used[dir] {
+			all = append(all, Chart{Dir: dir})
+		}
+	}
+	for _, c := range all {
+		n := e.chart(c, configured[path.Clean(c.Dir)], e.opts.ArgoCD.namespace())
+		n.root.Cluster = argocd.InCluster
+		if n.root.Unit.Problem != nil || seen[n.root.RootID] || !e.mayHold(n.root, argoMentions...) {
+			continue
+		}
+		if err := e.renderNodes([]*node{n}); err != nil {
+			return nil, err
+		}
+		if all := argoIn(e.results[n.root.RootID]); len(all) > 0 {
+			holders = append(holders, &appHolder{root: n.root, all: all, chart: n})
+		} else {
+			seen[n.root.RootID] = true
+		}
+	}
+	return holders, nil
+}
+
+// install makes a chart with Applications an entry point.
+func (e *expander) install(n *node, cluster string) error {
+	n.cluster, n.root.Cluster, n.resolved, n.settled = e.clusterOf(cluster), cluster, true, true
+	n.root.Unit.Cluster, n.root.Unit.Entry = cluster, true
+	e.installed[n.root.Object] = true
+	e.nodes = append(e.nodes, n)
+	if !n.root.Unit.Release.Configured {
+		e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
+			Severity: render.SeverityNote, Position: render.Position{Path: n.root.Dir},
+			Message: "nothing in the repository says what installs this chart with Applications: somebody is taken to do so with its own values (`charts` in the configuration says otherwise)",
+		})
+	}
+	if err := e.renderNodes([]*node{n}); err != nil {
+		return err
+	}
+	e.addChildren(n)
+	return nil
+}
+
+// leaveInstalled takes those charts from the units that Applications install, which somebody installed at first.
+func (e *expander) leaveInstalled() {
+	used := e.usedCharts(nil)
+	e.nodes = slices.DeleteFunc(e.nodes, func(n *node) bool {
+		if !e.installed[n.root.Object] || !used[n.root.Dir] {
+			return false
+		}
+		for _, child := range e.nodes {
+			if child.parent == n {
+				child.root.Unit.Entry = true
+			}
+		}
+		return true
+	})
+}
+
 // usedCharts are the directories that units have as charts, whether or not these can be rendered, and those that
 // charts of the tree name as dependencies: what values they are rendered with is for their users to say.
-func (e *expander) usedCharts(found *render.Discovery, configured map[string]bool) map[string]bool {
+func (e *expander) usedCharts(configured map[string]bool) map[string]bool {
 	used := map[string]bool{}
 	maps.Copy(used, e.setDirs)
 	for _, n := range e.nodes {
 		u := n.root.Unit
-		if r := u.Release; r != nil && r.Dir == n.root.Dir && (u.Artifact == nil || u.Problem != nil) { // the artifact is a dependency that is not there
+		if r := u.Release; r != nil && !r.Own && r.Dir == n.root.Dir && (u.Artifact == nil || u.Problem != nil) { // the artifact is a dependency that is not there
 			used[n.root.Dir] = true
 		}
 		if n.app != nil {
@@ -76,13 +163,7 @@ func (e *expander) usedCharts(found *render.Discovery, configured map[string]boo
 			}
 		}
 	}
-	users := slices.Concat(slices.Collect(maps.Keys(used)), slices.Collect(maps.Keys(configured)))
-	for _, gap := range found.Gaps {
-		if gap.Kind == render.GapChart {
-			users = append(users, gap.Path)
-		}
-	}
-	for _, user := range users {
+	for _, user := range slices.Concat(slices.Collect(maps.Keys(used)), slices.Collect(maps.Keys(configured)), e.unused) {
 		for _, dir := range chart.Beside(e.renderer.Tree(), user) {
 			used[dir] = true
 		}
@@ -90,8 +171,9 @@ func (e *expander) usedCharts(found *render.Discovery, configured map[string]boo
 	return used
 }
 
-// chart makes the unit of a chart.
-func (e *expander) chart(c Chart, configured bool) *node {
+// chart makes the unit of a chart. Without a namespace of its own it is released into one.
+func (e *expander) chart(c Chart, configured bool, into string) *node {
+	c.Dir = path.Clean(c.Dir)
 	name := c.Dir
 	var given []string
 	for _, file := range c.Values {
@@ -103,10 +185,8 @@ func (e *expander) chart(c Chart, configured bool) *node {
 	if len(given) > 0 {
 		name += ":" + strings.Join(given, ",")
 	}
-	if c.Namespace == "" {
-		c.Namespace = defaultNamespace
-	}
-	ref := render.ObjectRef{Kind: ChartKind, Namespace: c.Namespace, Name: name}
+	ref := render.ObjectRef{Kind: ChartKind, Namespace: cmp.Or(c.Namespace, defaultNamespace), Name: name}
+	c.Namespace = cmp.Or(c.Namespace, into)
 	n := &node{release: &releases.HelmRelease{}, cluster: &cluster{}, root: render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: c.Dir, Object: ref}}}
 	n.root.Unit = &render.Unit{
 		Checkout: render.Checkout{Top: "."}, Apply: render.Apply{Prune: true, DeletionPolicy: "Delete"},

@@ -18,7 +18,7 @@ import (
 // that of rendering, which is ctx's.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
-		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
+		ctx: ctx, renderer: r, found: found.Roots, unused: chartsIn(found), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
 		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
@@ -35,7 +35,8 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if err := e.findAccounts(); err != nil {
 		return nil, err
 	}
-	e.graph.Charts = e.charts(found)
+	e.graph.Charts = e.charts()
+	e.leaveInstalled()
 	return e.finish(), nil
 }
 
@@ -45,6 +46,10 @@ type expander struct {
 	renderer *render.Renderer
 	found    []render.Root
 	opts     Options
+	// unused are the directories of charts that discovery found no use of, and installed are those charts that became
+	// entry points.
+	unused    []string
+	installed map[render.ObjectRef]bool
 	// files are the discovered roots that are made of a file.
 	files map[string][]render.RootID
 

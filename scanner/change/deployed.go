@@ -107,13 +107,15 @@ func (s *Side) known(id render.RootID) (render.Root, bool) {
 }
 
 // HasDeployers reports whether one of the trees has deployers that apply a part of it. An
-// object that has another repository applied says nothing about this one.
+// object that has another repository applied says nothing about this one, nor does a chart that nothing installs.
 func (c *Change) HasDeployers() bool {
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool { return s.hasDeployers() })
 }
 
 func (s *Side) hasDeployers() bool {
-	return s.Graph != nil && (s.Graph.DeploysNothing() || slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil && !u.Unit.IsElsewhere() }))
+	return s.Graph != nil && (s.Graph.DeploysNothing() || slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool {
+		return u.Unit.Problem == nil && !u.Unit.IsElsewhere() && (u.Unit.Release == nil || !u.Unit.Release.Own)
+	}))
 }
 
 // ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
