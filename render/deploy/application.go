@@ -37,15 +37,7 @@ type ArgoCD struct {
 	// Clusters are those that Argo CD knows, without its own; nil when that is not known.
 	Clusters []appset.Cluster
 	// Generators are what generators find of which only Argo CD knows what that is.
-	Generators []Generator
-}
-
-// Generator are the parameters that the generators of a kind make in an ApplicationSet.
-type Generator struct {
-	// Set is the name of the ApplicationSet, or NAMESPACE/NAME; Kind that of the generator, such as
-	// pullRequest.
-	Set, Kind  string
-	Parameters []map[string]any
+	Generators []appset.Generator
 }
 
 func (a *ArgoCD) namespace() string { return cmp.Or(a.Namespace, "argocd") }

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -21,7 +20,10 @@ func (e *expander) generate(k held) ([]appset.Generated, error) {
 	}
 	return appset.Generate(e.ctx, k.object.JSON, appset.Input{
 		Tree: e.renderer.Tree(), Git: e.gitTop, Clusters: e.opts.ArgoCD.Clusters,
-		Given: func(kind string) ([]map[string]any, bool) { return e.givenParameters(e.argoRef(k.header), kind) },
+		Given: func(kind string) ([]map[string]any, bool) {
+			set := e.argoRef(k.header)
+			return appset.ParametersOf(e.opts.ArgoCD.Generators, set.Namespace, set.Name, kind)
+		},
 	})
 }
 
@@ -42,16 +44,6 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 	return top, nil
 }
 
-// givenParameters are those that a generator makes, as far as they are given.
-func (e *expander) givenParameters(set render.ObjectRef, kind string) (all []map[string]any, ok bool) {
-	for _, g := range e.opts.ArgoCD.Generators {
-		if g.Kind == kind && (g.Set == set.Name || g.Set == set.Namespace+"/"+set.Name) {
-			all, ok = append(all, g.Parameters...), true
-		}
-	}
-	return all, ok
-}
-
 // knownSet is an ApplicationSet, and the unit that applies it; nil where that is done by hand.
 type knownSet struct {
 	held
@@ -63,7 +55,7 @@ type knownSet struct {
 func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 	key := unitKey{c.name, e.argoRef(k.header)}
 	if known := e.sets[key]; known != nil {
-		if known.parent != parent && !bytes.Equal(known.object.JSON, k.object.JSON) {
+		if known.parent != parent && !(&render.Unit{Object: known.object.JSON}).Same(&render.Unit{Object: k.object.JSON}) {
 			e.ambiguous(known.root, key.object, known.parent, parent, k)
 		}
 		return

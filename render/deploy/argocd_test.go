@@ -77,6 +77,10 @@ func expanded(t *testing.T, files fstest.MapFS, version string) (*render.Rendere
 // expandedWith is expanded for a renderer with options.
 func expandedWith(t *testing.T, files fstest.MapFS, version string, options render.Options) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
+	tracking := "none"
+	if files["tracked"] != nil {
+		tracking = "annotation"
+	}
 	r := sources.NewRenderer(files, options)
 	found, err := r.Discover(context.Background())
 	if err != nil {
@@ -85,8 +89,8 @@ func expandedWith(t *testing.T, files fstest.MapFS, version string, options rend
 	graph, err := deploy.Expand(context.Background(), r, found, deploy.Options{
 		Everything: true, KubeVersion: version, Self: []string{"https://git.example.com/r"},
 		ArgoCD: deploy.ArgoCD{
-			Tracking: "none", BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}, Annotations: map[string]string{"note": "n", "argocd.argoproj.io/refresh": "hard"}}},
-			Generators: []deploy.Generator{{Set: "previews", Kind: "pullRequest", Parameters: []map[string]any{{"number": "7"}}}},
+			Tracking: tracking, BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}, Annotations: map[string]string{"note": "n", "argocd.argoproj.io/refresh": "hard"}}},
+			Generators: []appset.Generator{{Set: "previews", Kind: "pullRequest", Parameters: []map[string]any{{"number": "7"}}}},
 		},
 	})
 	if err != nil {
@@ -118,6 +122,11 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 		}
 		for _, o := range result.Objects {
 			out.WriteString("  " + line(o, fields) + "\n")
+		}
+	}
+	for _, gap := range graph.Gaps {
+		if gap.Kind == render.GapAmbiguous {
+			fmt.Fprintf(&out, "%s\n", gap.Why)
 		}
 	}
 	return out.String()

@@ -80,7 +80,7 @@ func (c *Config) DeployArgoCD() deploy.ArgoCD {
 		out.Clusters = append(out.Clusters, appset.Cluster(c))
 	}
 	for _, g := range a.Generators {
-		out.Generators = append(out.Generators, deploy.Generator{Set: g.ApplicationSet, Kind: g.Kind, Parameters: g.Parameters})
+		out.Generators = append(out.Generators, appset.Generator{Set: g.ApplicationSet, Kind: g.Kind, Parameters: g.Parameters})
 	}
 	return out
 }

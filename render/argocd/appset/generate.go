@@ -30,6 +30,25 @@ type Input struct {
 	Given func(kind string) (params []map[string]any, ok bool)
 }
 
+// Generator are the parameters that the generators of a kind make in an ApplicationSet, of which only Argo CD knows
+// what they find.
+type Generator struct {
+	// Set is the name of the ApplicationSet, or NAMESPACE/NAME; Kind that of the generator, such as
+	// pullRequest.
+	Set, Kind  string
+	Parameters []map[string]any
+}
+
+// ParametersOf returns those that a generator makes in an ApplicationSet, as far as they are given.
+func ParametersOf(given []Generator, namespace, name, kind string) (all []map[string]any, ok bool) {
+	for _, g := range given {
+		if g.Kind == kind && (g.Set == name || g.Set == namespace+"/"+name) {
+			all, ok = append(all, g.Parameters...), true
+		}
+	}
+	return all, ok
+}
+
 // Cluster is a cluster that Argo CD knows.
 type Cluster struct {
 	Name        string            `json:"name"`
