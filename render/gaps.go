@@ -53,6 +53,11 @@ func (d *discoverer) findGaps() {
 		if l.component() && !d.use(l.path).reached[l.path] {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapComponent, Root: RootID{Dir: l.path}, Identity: string(newCacheKey(d.sourceOf(l).Reads(l.path).Entries()...))})
 		}
+		for _, name := range l.manifests {
+			if len(l.rootFiles) > 0 && !d.use(l.path).files[d.real(name)] {
+				d.out.Unlisted = append(d.out.Unlisted, name)
+			}
+		}
 		if l.chart && d.isChart(l.path) && !d.isLibrary(l.path) {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapChart, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
 		}

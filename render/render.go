@@ -147,6 +147,33 @@ type Discovery struct {
 	Diagnostics []Diagnostic
 	// Gaps are what may be applied, but is in no root.
 	Gaps []Gap
+	// Unlisted are the manifests in directories of kustomizations that these do not use.
+	Unlisted []string
+}
+
+// UnusedCharts returns the directories of charts that no kustomization uses.
+func (d *Discovery) UnusedCharts() (dirs []string) {
+	for _, gap := range d.Gaps {
+		if gap.Kind == GapChart {
+			dirs = append(dirs, gap.Path)
+		}
+	}
+	return dirs
+}
+
+// UnusedManifests returns the manifests beside a kustomization, or beside one that a kustomization uses, that
+// none uses, each as a root.
+func (d *Discovery) UnusedManifests() (roots []Root) {
+	names := slices.Clone(d.Unlisted)
+	for _, gap := range d.Gaps {
+		if gap.Kind == GapUnused {
+			names = append(names, gap.Path)
+		}
+	}
+	for _, name := range names {
+		roots = append(roots, Root{RootID: RootID{Kind: KindPlain, Dir: name}, Files: []string{name}})
+	}
+	return roots
 }
 
 // LoadRestrictor is kustomize's --load-restrictor.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -60,8 +61,9 @@ type appHolder struct {
 	all  []held
 	// dirs are directories of this repository that its Applications apply.
 	dirs []string
-	// chart is set for a chart.
-	chart *node
+	// chart is set for a chart, and beside for a manifest beside a kustomization that does not use it.
+	chart  *node
+	beside bool
 }
 
 // givenApplications adds the Applications that the repository does not hold.
@@ -102,6 +104,13 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 	for _, h := range holders {
 		h.dirs = e.appliedDirs(h.all)
 	}
+	holders = slices.DeleteFunc(holders, func(h *appHolder) bool {
+		seen[h.root.RootID] = seen[h.root.RootID] || h.beside && !e.appliesItsOwn(h, holders)
+		return seen[h.root.RootID]
+	})
+	if len(holders) == 0 {
+		return true, nil
+	}
 	entries := slices.DeleteFunc(slices.Clone(holders), func(h *appHolder) bool { return e.isAppliedByOther(h, holders) })
 	if len(entries) == 0 { // they apply each other: one is where to begin
 		entries = holders[:1]
@@ -115,10 +124,21 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 	return true, nil
 }
 
-// appHolders are the discovered roots and charts that hold Applications and that nothing applies.
+// appliesItsOwn reports whether a manifest that no kustomization uses has an Application of the directory that it is in, or
+// of one below, which nothing else applies: as the kustomization there is applied by it, it does not have it. Others are as
+// likely to be left out of a list of Applications.
+func (e *expander) appliesItsOwn(h *appHolder, holders []*appHolder) bool {
+	return slices.ContainsFunc(h.dirs, func(dir string) bool {
+		return paths.Within(path.Dir(h.root.Dir), dir) && !slices.ContainsFunc(holders, func(other *appHolder) bool {
+			return other != h && slices.Contains(other.dirs, dir)
+		}) && !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.app != nil && slices.Contains(e.selfDirs(n.app), dir) })
+	})
+}
+
+// appHolders are the discovered roots, manifests beside kustomizations and charts that hold Applications and that nothing applies.
 func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error) {
 	var roots []render.Root
-	for _, root := range e.found {
+	for _, root := range slices.Concat(e.found, e.beside) {
 		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, argoMentions...) {
 			roots = append(roots, root)
 		}
@@ -129,7 +149,7 @@ func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error)
 	var holders []*appHolder
 	for _, root := range roots {
 		if all := argoIn(e.results[root.RootID]); len(all) > 0 {
-			holders = append(holders, &appHolder{root: root, all: all})
+			holders = append(holders, &appHolder{root: root, all: all, beside: slices.ContainsFunc(e.beside, root.Same)})
 		} else {
 			seen[root.RootID] = true
 		}

@@ -35,17 +35,7 @@ const ChartKind = "Chart"
 
 // Charts returns the charts of a tree with their values, whatever deploys them.
 func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) []render.Root {
-	return (&expander{ctx: ctx, renderer: r, opts: opts, unused: chartsIn(found)}).charts()
-}
-
-// chartsIn are the directories of charts that discovery found no use of.
-func chartsIn(found *render.Discovery) (dirs []string) {
-	for _, gap := range found.Gaps {
-		if gap.Kind == render.GapChart {
-			dirs = append(dirs, gap.Path)
-		}
-	}
-	return dirs
+	return (&expander{ctx: ctx, renderer: r, opts: opts, unused: found.UnusedCharts()}).charts()
 }
 
 // charts finds the charts of the tree: those that are configured, and others that nothing uses, each

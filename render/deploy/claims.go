@@ -15,7 +15,7 @@ func (e *expander) indexFiles() {
 		return
 	}
 	e.files = map[string][]render.RootID{}
-	for _, root := range e.found {
+	for _, root := range slices.Concat(e.found, e.beside) {
 		files := root.Files
 		if len(files) == 0 {
 			files = e.rootFiles(root)

@@ -18,7 +18,7 @@ import (
 // that of rendering, which is ctx's.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
-		ctx: ctx, renderer: r, found: found.Roots, unused: chartsIn(found), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
+		ctx: ctx, renderer: r, found: found.Roots, unused: found.UnusedCharts(), beside: found.UnusedManifests(), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
 		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
@@ -50,6 +50,8 @@ type expander struct {
 	// entry points.
 	unused    []string
 	installed map[render.ObjectRef]bool
+	// beside are manifests beside kustomizations that do not use them, as roots of a file each.
+	beside []render.Root
 	// files are the discovered roots that are made of a file.
 	files map[string][]render.RootID
 
