@@ -6,7 +6,7 @@
 //
 // source.go prepares the sources and puts together what they make: charts (helm.go, valuefiles.go),
 // kustomizations (kustomize.go, edit.go) and directories of manifests (directory.go, jsonnet.go). finish.go
-// does what the controller does to all objects. Package project has what AppProjects forbid.
+// does what the controller does to all objects, and unrendered.go what is known of an Application that is not rendered. Package project has what AppProjects forbid.
 //
 // Where fields were written is in origins.go. Of a chart (helmorigins.go) package helm/locate finds the value that
 // decides, and the options of the Application that set values say where that one is written.

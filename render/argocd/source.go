@@ -98,6 +98,7 @@ func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Application == nil:
 		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
 	case root.Unit.Problem != nil:
+		u.traceSources()
 		return u, root.Unit.Problem
 	}
 	var err error
@@ -110,6 +111,9 @@ func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 		}
 		p, problem := u.part(i, &s)
 		if problem != nil {
+			if problem.Kind == render.ProblemRefused {
+				u.traceSources()
+			}
 			return u, problem
 		}
 		u.parts = append(u.parts, p)
@@ -164,6 +168,7 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 	case ToolKustomize:
 		return p, p.kustomization()
 	case ToolPlugin:
+		u.tree.TraceBelow(p.dir, u.trace)
 		return nil, u.refused(field+".plugin", "a config management plugin makes what is applied: it is not executed")
 	default:
 		p.maker = &directoryPart{part: p}

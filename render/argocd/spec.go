@@ -266,6 +266,11 @@ func (a *Application) Invalid() (field, why string) {
 	return "", ""
 }
 
+// HasPlugin reports whether a config management plugin makes objects of a source.
+func (a *Application) HasPlugin() bool {
+	return slices.ContainsFunc(a.AllSources(), func(s Source) bool { return s.Plugin != nil })
+}
+
 // GitRevision is the target revision as an artifact of a git repository has it.
 func (s *Source) GitRevision() string {
 	if s.TargetRevision == "HEAD" {

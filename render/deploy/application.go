@@ -137,26 +137,28 @@ func (k held) unknown(decides func(path []string) bool) []render.Unknown {
 	return slices.Concat(k.object.Unknown, slices.DeleteFunc(k.object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
 }
 
-// resolveApplication finds the sources of an Application.
+// resolveApplication finds the sources of an Application, also of one that lacks some of them.
 func (e *expander) resolveApplication(n *node) error {
-	sources := n.app.AllSources()
+	sources, u := n.app.AllSources(), n.root.Unit
+	var problem *render.Problem
+	var lacks *render.Artifact
 	for i := range sources {
 		field := n.app.SourceField(i)
 		from, why := e.sourceOf(n, &sources[i], field)
-		n.root.Unit.Application.Sources = append(n.root.Unit.Application.Sources, from)
+		u.Application.Sources = append(u.Application.Sources, from)
 		if why != "" {
 			n.fail(render.ProblemRefused, field+".repoURL", why)
-			n.root.Unit.Artifact = from.Artifact
+			u.Artifact = from.Artifact
 			if from.Artifact != nil {
-				from.Artifact.Locate = n.root.Unit.Problem.Locate
+				from.Artifact.Locate = u.Problem.Locate
 			}
-			return nil
 		}
-		if n.root.Unit.Problem != nil {
-			return nil
+		if problem == nil {
+			problem, lacks = u.Problem, u.Artifact
 		}
+		u.Problem, u.Artifact = nil, nil
 	}
-	n.resolved = true
+	u.Problem, u.Artifact, n.resolved = problem, lacks, true
 	return nil
 }
 

@@ -50,12 +50,14 @@ func (e *expander) claim(n *node) {
 	}
 	e.indexFiles()
 	needs, _ := e.needs(n.root)
+	failed, isFlux := needs.Problem != nil, n.object != nil
 	for name := range needs.Trace.Reads {
 		for _, id := range e.files[name] {
-			e.addClaim(id, n)
+			if n.app == nil || !n.app.HasPlugin() {
+				e.addClaim(id, n)
+			}
 		}
 	}
-	failed, isFlux := needs.Problem != nil, n.object != nil
 	for _, root := range e.found {
 		if !mayHave(n.root.Unit.Checkout, root.Dir) {
 			continue
