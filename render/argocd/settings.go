@@ -38,6 +38,20 @@ func ParseSettings(object json.RawMessage) (Settings, error) {
 	}, nil
 }
 
+// OfKustomize says what becomes of an Application that names a version of kustomize (util/settings, addKustomizeVersion
+// and GetKustomizeBinaryPath). known is false where the settings are not.
+func (s *Settings) OfKustomize(version string, known bool) string {
+	_, old := s.data["kustomize.version."+version]
+	_, registered := s.data["kustomize.path."+version]
+	switch {
+	case !known:
+		return fmt.Sprintf("Argo CD builds it with kustomize %s if the ConfigMap argocd-cm names one, and applies nothing if not: it is built with 5.8.1 here, which may make other objects", version)
+	case !old && !registered:
+		return fmt.Sprintf("Argo CD applies nothing of it: kustomize version %s is not registered in the ConfigMap argocd-cm", version)
+	}
+	return fmt.Sprintf("Argo CD builds it with kustomize %s: it is built with 5.8.1 here, which may make other objects", version)
+}
+
 // customizations is the key of settings of kinds, and the prefix of those of one kind.
 const customizations = "resource.customizations"
 

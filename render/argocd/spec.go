@@ -271,6 +271,16 @@ func (a *Application) HasPlugin() bool {
 	return slices.ContainsFunc(a.AllSources(), func(s Source) bool { return s.Plugin != nil })
 }
 
+// KustomizeVersion returns the first version of kustomize that a source names, and its field; empty for none.
+func (a *Application) KustomizeVersion() (field, version string) {
+	for i, s := range a.AllSources() {
+		if s.Kustomize != nil && s.Kustomize.Version != "" {
+			return a.SourceField(i) + ".kustomize.version", s.Kustomize.Version
+		}
+	}
+	return "", ""
+}
+
 // GitRevision is the target revision as an artifact of a git repository has it.
 func (s *Source) GitRevision() string {
 	if s.TargetRevision == "HEAD" {

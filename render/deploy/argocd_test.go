@@ -125,9 +125,7 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 		}
 	}
 	for _, gap := range graph.Gaps {
-		if gap.Kind == render.GapAmbiguous {
-			fmt.Fprintf(&out, "%s\n", gap.Why)
-		}
+		fmt.Fprintf(&out, "%s: %s\n", gap.Kind, gap.Why)
 	}
 	return out.String()
 }

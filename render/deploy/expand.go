@@ -46,8 +46,7 @@ type expander struct {
 	renderer *render.Renderer
 	found    []render.Root
 	opts     Options
-	// unused are the directories of charts that discovery found no use of, and installed are those charts that became
-	// entry points.
+	// unused are the directories of charts that nothing in the tree uses, installed the charts that became entry points.
 	unused    []string
 	installed map[render.ObjectRef]bool
 	// beside are manifests beside kustomizations that do not use them, as roots of a file each.

@@ -18,10 +18,7 @@ func (e *expander) findProjects() error {
 		if n.app == nil || n.root.Unit.Application == nil {
 			continue
 		}
-		if err := e.findProject(n); err != nil {
-			return err
-		}
-		if err := e.findIgnored(n); err != nil {
+		if err := cmp.Or(e.findProject(n), e.findSettings(n)); err != nil {
 			return err
 		}
 	}
@@ -96,13 +93,18 @@ func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, e
 	return settings, err == nil, nil
 }
 
-// findIgnored adds the fields that the settings of Argo CD leave to others to those of an Application.
-func (e *expander) findIgnored(n *node) error {
-	if !n.app.Spec.LeavesIgnored() {
+// findSettings adds what the settings of Argo CD say of an Application: the fields that are left to others, and which
+// kustomize there is.
+func (e *expander) findSettings(n *node) error {
+	field, version := n.app.KustomizeVersion()
+	if !n.app.Spec.LeavesIgnored() && version == "" {
 		return nil
 	}
 	settings, known, err := e.settings(n.cluster)
-	if err != nil || !known {
+	if version != "" && err == nil {
+		e.notJudged(n, field, settings.OfKustomize(version, known))
+	}
+	if err != nil || !known || !n.app.Spec.LeavesIgnored() {
 		return err
 	}
 	fields, err := settings.Ignored()
