@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gobwas/glob"
 
@@ -327,6 +329,10 @@ func (u *Unit) decisive() []byte {
 	}
 	for _, name := range ignoredFields {
 		delete(o.Spec, name)
+	}
+	if o.Spec != nil && strings.HasPrefix(o.APIVersion, "kustomize.toolkit.fluxcd.io/") {
+		dir, _ := o.Spec["path"].(string)
+		o.Spec["path"] = path.Clean("/" + dir) // however it is spelled
 	}
 	data, err := json.Marshal(o)
 	if err != nil {

@@ -276,6 +276,10 @@ gap Kustomization/flux-system/flux-system (clusters/d): Kustomization/flux-syste
 deploy by hand
 gap Kustomization/flux-system/flux-system (prod): Kustomization/flux-system/flux-system is made by a FluxInstance and, with another content, applies itself: which is in effect depends on when they are applied`,
 	}, {
+		name:  "an entry point of a FluxInstance that applies itself and spells its path otherwise",
+		files: "-- deploy/instance.yaml --\n" + instance(" []\n") + "-- prod/a.yaml --\n" + kustomization("flux-system", "prod/", "") + "-- prod/b.yaml --\n" + aConfigMap,
+		want:  "Kustomization/flux-system/flux-system (prod) prod entry\ndeploy by hand",
+	}, {
 		name: "objects that their parent leaves alone",
 		files: "-- start/flux-system/gotk-sync.yaml --\n" + excluded(kustomization("flux-system", "./start", ""), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}") +
 			"-- start/all.yaml --\n" + excluded(kustomization("a", "./apps/a", "  suspend: true\n"), "annotations: {kustomize.toolkit.fluxcd.io/reconcile: Disabled}") +
