@@ -16,8 +16,7 @@ import (
 
 // declared is what a chart says of custom kinds.
 type declared struct {
-	definitions []render.Definition
-	may         bool
+	may bool
 	// words are texts like names of API groups, asked those beside questions for what the
 	// cluster serves.
 	words, asked map[string]bool
@@ -41,7 +40,12 @@ func (s *Source) Declared(root render.Root) render.Declared {
 	}
 	d := render.Declared{May: chart.may, Asks: slices.Sorted(maps.Keys(chart.asked)), Mentions: func(group string) bool { return chart.words[group] || own[group] }}
 	if root.Unit.Release.Install != "Skip" {
-		d.Definitions = chart.definitions
+		in := &installed{Source: s, root: root, chart: c}
+		var user map[string]any
+		if h, err := release.ParseHelmRelease(root.Unit.Object); err == nil {
+			user, _ = in.values(h, leftOut) // rendering says what is wrong
+		}
+		d.Definitions = c.chart.Definitions(user)
 	}
 	return d
 }
@@ -49,7 +53,6 @@ func (s *Source) Declared(root render.Root) render.Declared {
 // declare finds out what a chart says.
 func declare(c *release.Chart) *declared {
 	d := &declared{words: map[string]bool{}, asked: map[string]bool{}}
-	d.definitions = c.Definitions() // of those that cannot be read rendering says so
 	d.read(c.Chart)
 	return d
 }

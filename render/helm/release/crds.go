@@ -9,9 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"helm.sh/helm/v4/pkg/chart/common"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -85,11 +87,17 @@ func parseCRDs(f *common.File) *crdFile {
 	return made
 }
 
-// Definitions returns what the CustomResourceDefinitions in crds/ of the chart and its dependencies define. Those that cannot
-// be read are not among them.
-func (c *Chart) Definitions() []render.Definition {
+// Definitions returns what the CustomResourceDefinitions in crds/ of the chart and its dependencies define, but for
+// dependencies that the values of a user turn off. Those that cannot be read are not among them.
+func (c *Chart) Definitions(user map[string]any) []render.Definition {
+	of := c.Chart
+	if len(of.Dependencies()) > 0 && len(of.CRDObjects()) > 0 {
+		if enabled := chart.Copy(of); chartutil.ProcessDependencies(enabled, user) == nil { // else rendering says so
+			of = enabled
+		}
+	}
 	var all []render.Definition
-	for _, f := range c.files.parse(c.CRDObjects()) {
+	for _, f := range c.files.parse(of.CRDObjects()) {
 		for _, d := range f.documents {
 			if d.defines != nil {
 				all = append(all, *d.defines)
