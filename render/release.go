@@ -77,17 +77,28 @@ func (r *Release) CRDs() string {
 type Reference struct {
 	// Object holds the values at a key. Its kind is ConfigMap or Secret.
 	Object ObjectRef
-	// Data are the values; they are empty when they are not known.
+	// Data are the values; they are empty when nothing of them is known.
 	Data string
 	// TargetPath and Literal are those of the entry.
 	TargetPath string
 	Literal    bool
 	// Unknown says why the values are not known; it is empty for those that are.
 	Unknown string
+	// Holds are the parts of Data that are not known, where others are.
+	Holds []string `json:",omitempty"`
 	// File is the file that holds them, for a chart that Helm installs by itself.
 	File string
 	// Written is the field of Object that holds the values.
 	Written FieldRef `json:"-"`
+}
+
+// With returns the values with other texts in the place of the parts that are not known.
+func (r Reference) With(text func(part string) string) string {
+	var pairs []string
+	for _, part := range r.Holds {
+		pairs = append(pairs, part, text(part))
+	}
+	return strings.NewReplacer(pairs...).Replace(r.Data)
 }
 
 // Query is what a chart looks up in a cluster: an object or, without a name, a list.

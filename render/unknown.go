@@ -20,6 +20,9 @@ type Unknown struct {
 	// Reason says in words for the author of a change why the value is not known, as a
 	// clause about the field: "it is encrypted by SOPS".
 	Reason string `json:"reason"`
+	// Holds are the parts of a text that are not known, as they are written in it: variables,
+	// as `${DOMAIN}`. The rest of the text is known. It is empty where nothing of the value is.
+	Holds []string `json:"holds,omitempty"`
 }
 
 // variable is what tools that substitute variables replace. `$${X}` is how they are told
@@ -58,7 +61,7 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 		switch v := value.(type) {
 		case string:
 			if reason := why(v); reason != "" {
-				found = append(found, Unknown{slices.Clone(path), reason})
+				found = append(found, Unknown{Path: slices.Clone(path), Reason: reason})
 			}
 		case []any:
 			for i, item := range v {
@@ -68,7 +71,7 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 			keys := slices.Sorted(maps.Keys(v))
 			for _, key := range keys {
 				if reason := why(key); reason != "" {
-					found = append(found, Unknown{slices.Clone(path), reason})
+					found = append(found, Unknown{Path: slices.Clone(path), Reason: reason})
 					return
 				}
 			}
@@ -79,6 +82,26 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 	}
 	walk(value, nil)
 	return found
+}
+
+// TextAt returns the text that a path leads to; empty if there is none.
+func TextAt(value any, path []string) string {
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return ""
+			}
+			value = v[i]
+		default:
+			return ""
+		}
+	}
+	text, _ := value.(string)
+	return text
 }
 
 // Differences returns the fields in which two values differ as unknown ones. One that only the second

@@ -99,7 +99,7 @@ func (e *expander) resolveValues(n *node) error {
 			value, has := values[key]
 			switch {
 			case has:
-				reference.Data, reference.Unknown, reference.Written = value.Text, value.Unknown, value.Written
+				reference.Data, reference.Unknown, reference.Holds, reference.Written = value.Text, value.Unknown, value.HoldsOfValues(), value.Written
 			case whole != "":
 				reference.Unknown = whole
 			case from.Optional:

@@ -43,6 +43,15 @@ func unmark(content map[string]any, marks []markedValue) []render.Unknown {
 	named := func(text string) string {
 		return marked.ReplaceAllStringFunc(text, func(m string) string { return of(m).text })
 	}
+	for i, field := range unknown {
+		text, parts := render.TextAt(content, field.Path), map[string]bool{}
+		for _, m := range marked.FindAllString(text, -1) {
+			if m != text { // else nothing of it is known
+				parts[of(m).text] = true
+			}
+		}
+		unknown[i].Holds = slices.Sorted(maps.Keys(parts))
+	}
 	rename(content, named)
 	for _, field := range unknown {
 		for i, key := range field.Path {

@@ -53,7 +53,7 @@ func (in *installed) chartVersion() string {
 func (in *installed) markDigest(ctx context.Context, rendered *release.Rendered) error {
 	other := *in
 	other.digest = otherDigest
-	varied, err := other.once(ctx, in.root.Unit.Object, leftOut)
+	varied, err := other.once(ctx, in.root.Unit.Object, nil)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -63,7 +63,7 @@ func (t *tracer) begin() {
 	if err != nil {
 		return
 	}
-	user, err := t.values(h, leftOut)
+	user, err := t.values(h, nil)
 	if err != nil {
 		return
 	}

@@ -25,7 +25,7 @@ func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 // varied renders the release, and again with other values in the place of those that are not
 // known.
 func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
-	rendered, err := in.once(ctx, in.root.Unit.Object, leftOut)
+	rendered, err := in.once(ctx, in.root.Unit.Object, nil)
 	if err == nil {
 		in.kept.keep(in.root, rendered)
 	}
@@ -33,39 +33,44 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 	if reason == "" || ctx.Err() != nil {
 		return rendered, err
 	}
-	if err != nil { // it may be for want of what is not known
-		var again error
-		if rendered, again = in.once(ctx, in.root.Unit.Object, replaced(standIns[0])); again != nil {
-			return nil, err
+	taken := 0 // how many values the chart takes, of those that show what follows from them
+	if err == nil {
+		taken = 1
+	}
+	for _, s := range in.standIns() {
+		if whole && rendered != nil || s.late && taken > 1 {
+			break
 		}
-	}
-	if whole && rendered.MakesNothing() { // no object would say that there may be others
-		return nil, &release.Problem{Refused: true, Message: "which objects it makes is not known: " + reason}
-	}
-	if whole {
-		rendered.MarkAll(reason)
-		return rendered, nil
-	}
-	known := false
-	for _, text := range standIns {
-		other, err := in.once(ctx, vary(in.root.Unit.Object, in.root.Unit.Release.Unknown, text), replaced(text))
-		if ctx.Err() != nil {
+		other, failed := in.once(ctx, in.vary(s.text), &s)
+		switch {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		}
-		if err == nil { // else it is no value that the chart takes
-			known = true
+		case failed != nil:
+			continue // it is no value that the chart takes
+		case rendered == nil: // which failed, maybe for want of what is not known
+			rendered = other
+		default:
 			rendered.Vary(other, reason)
 		}
+		if s.scalar {
+			taken++
+		}
 	}
-	if !known {
-		rendered.MarkAll(reason)
+	switch {
+	case rendered == nil:
+		return nil, err
+	case !whole && taken > 1:
+		return rendered, nil
+	case rendered.MakesNothing(): // no object would say that there may be others
+		return nil, &release.Problem{Refused: true, Message: "which objects it makes is not known: " + reason}
 	}
+	rendered.MarkAll(reason)
 	return rendered, nil
 }
 
-// once renders the release of a HelmRelease; unknown gives the text of a reference that is not
-// known.
-func (in *installed) once(ctx context.Context, object json.RawMessage, unknown func() (string, bool)) (*release.Rendered, error) {
+// once renders the release of a HelmRelease, with a text in the place of what is not known of references; nil leaves those
+// out of which nothing is.
+func (in *installed) once(ctx context.Context, object json.RawMessage, unknown *standIn) (*release.Rendered, error) {
 	h, err := release.ParseHelmRelease(object)
 	if err != nil {
 		return nil, err
@@ -85,16 +90,26 @@ func (in *installed) once(ctx context.Context, object json.RawMessage, unknown f
 }
 
 // values are the merged values of the user of the chart.
-func (in *installed) values(h *release.HelmRelease, unknown func() (string, bool)) (map[string]any, error) {
+func (in *installed) values(h *release.HelmRelease, unknown *standIn) (map[string]any, error) {
 	var references []values.Reference
+	parts := map[string]int{} // the numbers of those that are not known
 	for _, from := range in.root.Unit.Release.References {
 		data := from.Data
-		if from.Unknown != "" {
-			text, ok := unknown()
-			if !ok || from.TargetPath == "" {
-				continue
-			}
-			data = text
+		switch {
+		case from.Unknown == "":
+		case unknown == nil && len(from.Holds) > 0:
+			data = dataOf(from)
+		case len(from.Holds) > 0:
+			data = from.With(func(part string) string {
+				if _, known := parts[part]; !known {
+					parts[part] = len(parts)
+				}
+				return unknown.of(parts[part])
+			})
+		case unknown == nil || from.TargetPath == "":
+			continue
+		default:
+			data = unknown.text
 		}
 		references = append(references, values.Reference{
 			Name: from.Object.String(), Data: []byte(data), TargetPath: from.TargetPath, Literal: from.Literal,
@@ -246,7 +261,7 @@ func (in *installed) reason() (reason string, whole bool) {
 	for _, r := range in.root.Unit.Release.References {
 		if r.Unknown != "" {
 			add(r.Unknown)
-			whole = whole || r.TargetPath == ""
+			whole = whole || r.TargetPath == "" && len(r.Holds) == 0
 		}
 	}
 	switch len(reasons) {

@@ -3,34 +3,106 @@ package helm
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/locate"
+	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// standIns are texts that take the place of values that are not known, one in each rendering:
-// what differs then follows from these values. There is a number and nothing at all among them,
-// since a chart may make a number of a value, or ask whether it is there.
-var standIns = []string{"stand-in", "1", ""}
+// standIn is a text that takes the place of values that are not known, one in each rendering:
+// what differs then follows from these values.
+type standIn struct {
+	text string
+	// scalar is not set for what shows less than another value: only that the chart may make more of a mapping, a list, or
+	// several entries of one.
+	scalar bool
+	// late is set for one that is tried only where the chart takes too few of the others.
+	late bool
+}
 
-// leftOut leaves out references that are not known.
-func leftOut() (string, bool) { return "", false }
+// standIns returns the texts for a release. There is a number and nothing at all among them, since a chart may make a
+// number of a value, or ask whether it is there. Where values are of other types with some texts than with others, as
+// `${X}` in a text of valuesFrom, there are texts for all types.
+func (in *installed) standIns() []standIn {
+	all := []standIn{{text: "stand-in", scalar: true}, {text: "7", scalar: true}, {scalar: true}}
+	late := !slices.ContainsFunc(in.root.Unit.Release.References, func(r render.Reference) bool { return len(r.Holds) > 0 })
+	types := in.types(all[0])
+	for _, s := range []standIn{{text: "[stand-in]"}, {text: "{stand-in: stand-in}"}, {text: "stand-in, stand-in"}, {"0", true, late}, {"true", true, late}, {"false", true, late}} {
+		if in.types(s) != types {
+			all = append(all, s)
+		}
+	}
+	return all
+}
 
-// replaced gives them a text.
-func replaced(text string) func() (string, bool) {
-	return func() (string, bool) { return text, true }
+// types returns the values of the release with a text in the place of what is not known, without what strings say.
+func (in *installed) types(s standIn) string {
+	h, err := release.ParseHelmRelease(in.vary(s.text))
+	if err != nil {
+		return ""
+	}
+	user, err := in.values(h, &s)
+	if err != nil {
+		return "" // as an error, of which rendering says more
+	}
+	user, _ = withoutTexts(user).(map[string]any)
+	return string(tree.Encode(user))
+}
+
+func withoutTexts(v any) any {
+	switch v := v.(type) {
+	case string:
+		return ""
+	case map[string]any:
+		for key, value := range v {
+			v[key] = withoutTexts(value)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = withoutTexts(item)
+		}
+	}
+	return v
+}
+
+// of returns the text for one of several values that are not known, by its number: a chart may take only values that differ.
+func (s standIn) of(number int) string {
+	switch {
+	case number == 0:
+	case s.text == "stand-in":
+		return s.text + "-" + strconv.Itoa(number)
+	case s.text == "7":
+		return strconv.Itoa(7 + number)
+	}
+	return s.text
+}
+
+// dataOf returns the text of a reference as it is written. Where it is no YAML only because of what is not known in it, as
+// `[${X}]`, there are as many letters in the place of that.
+func dataOf(r render.Reference) string {
+	if len(r.Holds) == 0 || r.TargetPath != "" {
+		return r.Data
+	}
+	if _, err := common.ReadValues([]byte(r.Data)); err == nil {
+		return r.Data
+	}
+	return r.With(func(part string) string { return strings.Repeat("x", len(part)) })
 }
 
 // variables are what is left of variables that have no value.
 var variables = regexp.MustCompile(`\$\{[^{}]*\}`)
 
-// vary returns an object with a text in the place of what is not known of it. Of a text with
+// vary returns the HelmRelease with a text in the place of what is not known of it. Of a text with
 // variables in it, these are replaced.
-func vary(object json.RawMessage, unknown []render.Unknown, text string) json.RawMessage {
-	content := (&render.Object{JSON: object}).Content()
-	for _, u := range unknown {
+func (in *installed) vary(text string) json.RawMessage {
+	content := (&render.Object{JSON: in.root.Unit.Object}).Content()
+	for _, u := range in.root.Unit.Release.Unknown {
 		set(content, u.Path, func(old any) any {
 			if known, ok := old.(string); ok && variables.MatchString(known) {
 				return variables.ReplaceAllLiteralString(known, text)

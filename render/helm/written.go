@@ -31,7 +31,7 @@ func (in *installed) layersOf(h *release.HelmRelease) *layers {
 	for _, r := range in.root.Unit.Release.References {
 		var parsed common.Values
 		if r.TargetPath == "" {
-			parsed, _ = common.ReadValues([]byte(r.Data)) // what is none sets nothing
+			parsed, _ = common.ReadValues([]byte(dataOf(r))) // what is none sets nothing
 		}
 		ls.parsed = append(ls.parsed, parsed)
 	}
@@ -147,7 +147,7 @@ func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.
 	if !place.Found() || r.TargetPath != "" {
 		return place, place.Found()
 	}
-	line, column := locate.LineOf([]byte(r.Data), l.Path)
+	line, column := locate.LineOf([]byte(dataOf(r)), l.Path)
 	data, err := ls.tree.Read(ls.tree.RealOr(place.Path))
 	if line == 0 || err != nil {
 		return place, true

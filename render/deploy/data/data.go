@@ -6,6 +6,10 @@ package data
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
@@ -15,9 +19,12 @@ import (
 
 // Datum is the value of a key of a ConfigMap or Secret.
 type Datum struct {
+	// Text is empty where nothing of it is known.
 	Text string
 	// Unknown says why the value is not known; it is empty for one that is.
 	Unknown string
+	// Holds are the parts of Text that are not known, where others are.
+	Holds []string
 	// Written is the field.
 	Written render.FieldRef
 }
@@ -35,9 +42,12 @@ func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[st
 	add := func(field, key string, value any, encoded bool) {
 		d := Datum{Written: render.FieldRef{Root: root, Index: o.Index, Path: origin.AppendKey(field, key)}}
 		text, isText := value.(string)
-		switch why := unknown(field, key); {
-		case why != "":
-			d.Unknown = fmt.Sprintf("of %s %s", ref, why)
+		switch u := unknown[[2]string{field, key}]; {
+		case u != nil:
+			d.Unknown = fmt.Sprintf("of %s %s", ref, u.why)
+			if !encoded && len(u.holds) > 0 {
+				d.Text, d.Holds = text, u.holds
+			}
 		case !isText:
 			d.Unknown = fmt.Sprintf("%s of %s is no text", key, ref)
 		case encoded:
@@ -66,13 +76,58 @@ func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[st
 	return data, whole
 }
 
-// unknownKeys tells why a key of an object is not known.
-func unknownKeys(o *render.Object) func(field, key string) string {
-	reasons := map[[2]string]string{}
-	for _, u := range o.Unknown {
-		if len(u.Path) >= 2 {
-			reasons[[2]string{u.Path[0], u.Path[1]}] = u.Reason
-		}
+// HoldsOfValues returns what is not known of a text with the values of a release: Holds, and nothing where one of them may
+// be more values, as in `{${X}}`, so that nothing is known.
+func (d Datum) HoldsOfValues() []string {
+	const mark = "PREADMITxUNKNOWN"
+	var pairs []string
+	for _, part := range d.Holds {
+		pairs = append(pairs, part, mark)
 	}
-	return func(field, key string) string { return reasons[[2]string{field, key}] }
+	var values any
+	if yaml.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(d.Text)), &values) == nil && hasEntry(values, mark) {
+		return nil
+	}
+	return d.Holds
+}
+
+// hasEntry reports whether a mapping has a key with a text in it, and no value.
+func hasEntry(value any, text string) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if item == nil && strings.Contains(key, text) || hasEntry(item, text) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return hasEntry(item, text) })
+	}
+	return false
+}
+
+// unknownKey is a key of an object that is not known.
+type unknownKey struct {
+	why string
+	// holds are the parts of the text that are not known; empty where nothing of it is.
+	holds []string
+}
+
+// unknownKeys returns the keys of an object that are not known, by the field that they are in.
+func unknownKeys(o *render.Object) map[[2]string]*unknownKey {
+	keys := map[[2]string]*unknownKey{}
+	for _, u := range o.Unknown {
+		if len(u.Path) < 2 {
+			continue
+		}
+		at := [2]string(u.Path[:2])
+		key := &unknownKey{u.Reason, u.Holds}
+		if before := keys[at]; before != nil {
+			if key.holds = nil; len(before.holds) > 0 && len(u.Holds) > 0 {
+				key.holds = slices.Concat(before.holds, u.Holds)
+			}
+		}
+		keys[at] = key
+	}
+	return keys
 }

@@ -72,7 +72,11 @@ func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 	counterparts := variant.byDocument()
 	for i, object := range r.byDocument() {
 		if other, ok := counterparts[i]; ok {
-			object.Unknown = append(object.Unknown, render.Differences(object.content(), other.content(), reason)...)
+			for _, u := range render.Differences(object.content(), other.content(), reason) {
+				if !slices.ContainsFunc(object.Unknown, func(known render.Unknown) bool { return slices.Equal(known.Path, u.Path) }) {
+					object.Unknown = append(object.Unknown, u)
+				}
+			}
 		} else {
 			object.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
 		}
