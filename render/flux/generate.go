@@ -156,11 +156,16 @@ func setNames(kus *types.Kustomization, s *Spec) {
 func (g *generated) addPatches(kus *types.Kustomization, t *viewed, dir string, s *Spec) {
 	g.files, g.patchOf = map[string][]byte{}, map[string]int{}
 	for i, p := range s.Patches {
+		text := p.Text()
+		if text == "" { // of which kustomize has something to say
+			kus.Patches = append(kus.Patches, types.Patch{Target: p.Target.Kustomize()})
+			continue
+		}
 		name := fmt.Sprintf(".spec-patches-%d.yaml", i)
 		for t.tree.Resolve(path.Join(dir, name)).Err == nil {
 			name = "." + name
 		}
-		g.files[path.Join(dir, name)], g.patchOf[path.Join(dir, name)] = []byte(p.Patch), i
+		g.files[path.Join(dir, name)], g.patchOf[path.Join(dir, name)] = []byte(text), i
 		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.Kustomize()})
 	}
 }

@@ -261,7 +261,7 @@ func headerOf(object []byte) (h header) {
 // components, and kustomize refuses a patch of nothing. ok is false where none is left.
 func patchFor(resources []header, p fluxtypes.InstancePatch) (text string, ok bool) {
 	if p.Target != nil || guard(p.Patch.Patch) != nil {
-		return p.Patch.Patch, true
+		return p.Text(), true
 	}
 	documents, _ := tree.SplitDocuments("", []byte(p.Patch.Patch))
 	for _, d := range documents {

@@ -1,6 +1,8 @@
 package fluxtypes
 
 import (
+	"strings"
+
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 )
@@ -9,6 +11,17 @@ import (
 type Patch struct {
 	Patch  string    `json:"patch"`
 	Target *Selector `json:"target"`
+}
+
+// Text returns the patch as kustomize takes it from a kustomization: without white space around it. Empty lines before
+// it stay, so that the others keep their numbers; it is empty where there is no patch.
+func (p Patch) Text() string {
+	text := strings.TrimSpace(p.Patch)
+	if text == "" {
+		return ""
+	}
+	before, _, _ := strings.Cut(p.Patch, text)
+	return strings.Repeat("\n", strings.Count(before, "\n")) + text
 }
 
 // Selector says which objects a patch is for.
