@@ -62,6 +62,9 @@ func excluded(object, metadata string) string {
 	return strings.Replace(object, "namespace: flux-system}", "namespace: flux-system, "+metadata+"}", 1)
 }
 
+// encrypted is a Secret that SOPS encrypted.
+const encrypted = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x}\nstringData: {a: 'ENC[AES256_GCM,data:A,iv:A,tag:A,type:str]'}\nsops: {lastmodified: '2026-01-01T00:00:00Z', mac: 'ENC[AES256_GCM,data:A,iv:A,tag:A,type:str]'}\n"
+
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
 
 // drawn is a graph in lines: the units with the first lines of their problems, what is
@@ -126,6 +129,15 @@ apps/c unclaimed`,
 		want: `Kustomization/flux-system/apps (clusters/a) apps/a
 Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
 clusters/b unclaimed`,
+	}, {
+		name: "encrypted Secrets where nothing says what applies them",
+		files: "-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/a/secret.yaml --\n" + encrypted +
+			"-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/b/flux-system/gotk-sync.yaml --\n# made later\n" + "-- clusters/b/secret.yaml --\n" + encrypted +
+			"-- apps/a/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (clusters/a) apps/a
+Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
+Kustomization/flux-system/apps (clusters/b) apps/a
+Kustomization/flux-system/flux-system (clusters/b) clusters/b entry`,
 	}, {
 		name: "an entry point is requested that a source of another name applies",
 		files: "-- clusters/a/apps.yaml --\n" + strings.Replace(kustomization("one", "./apps/a", ""), "name: flux-system}\n", "name: other}\n", 1) + "---\n" + fromFleet("apps", "./apps/a") + "---\n" + fromFleet("more", "./apps/a") +

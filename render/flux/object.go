@@ -13,14 +13,26 @@ import (
 
 // Implied is the Kustomization that `flux bootstrap` or flux-operator makes for a
 // directory of a source.
-func Implied(dir string, source render.ObjectRef) json.RawMessage {
+func Implied(dir string, source render.ObjectRef) json.RawMessage { return implied(dir, source, nil) }
+
+// Assumed is the Kustomization that is taken to apply a directory of a source where nothing says what does. As it may well
+// decrypt Secrets, it does: otherwise encrypted ones would have it fail.
+func Assumed(dir string, source render.ObjectRef) json.RawMessage {
+	return implied(dir, source, map[string]any{"provider": "sops"})
+}
+
+func implied(dir string, source render.ObjectRef, decryption map[string]any) json.RawMessage {
+	spec := map[string]any{
+		"interval": "10m0s", "path": "./" + dir, "prune": true,
+		"sourceRef": map[string]any{"kind": source.Kind, "name": source.Name},
+	}
+	if decryption != nil {
+		spec["decryption"] = decryption
+	}
 	object, _ := json.Marshal(map[string]any{ // strings and booleans
 		"apiVersion": Group + "/v1", "kind": Kind.Kind,
 		"metadata": map[string]any{"name": source.Name, "namespace": source.Namespace},
-		"spec": map[string]any{
-			"interval": "10m0s", "path": "./" + dir, "prune": true,
-			"sourceRef": map[string]any{"kind": source.Kind, "name": source.Name},
-		},
+		"spec":     spec,
 	})
 	return object
 }
