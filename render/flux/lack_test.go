@@ -53,6 +53,12 @@ resources:
 - ../deployment.yaml
 - ../ours.yaml
 - ../binding.yaml
+-- apps/image.yaml --
+nameReference: [{kind: ConfigMap, fieldSpecs: [{path: 'spec/template/spec/containers[]/image', kind: Deployment}]}]
+-- apps/role.yaml --
+nameReference: [{kind: ConfigMap, fieldSpecs: [{path: roleRef, kind: RoleBinding}]}]
+-- apps/annotations.yaml --
+nameReference: [{kind: ConfigMap, fieldSpecs: [{path: metadata/annotations/a}]}]
 -- apps/kustomization.yaml --
 resources:
 - base
@@ -80,6 +86,10 @@ func TestLacking(t *testing.T) {
 		"patch of nothing": {remote: "../ours2.yaml", more: subs, problem: "no such file"},
 		"replaced":         {remote: file, more: strings.Replace(subs, "spec: {replicas: 2}", "$patch: replace", 1)},
 		"vars":             {remote: file, more: "vars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: ours}}]\n", problem: "not fetched"},
+		"configured":       {remote: base, more: "configurations: [image.yaml, role.yaml]\n", unknown: binds + vars + names + "spec.template.spec.containers.0.image "},
+		"in metadata":      {remote: base, more: "configurations: [annotations.yaml]\n", problem: "not fetched"},
+		"of no names":      {remote: file, more: "configurations: [image.yaml, annotations.yaml]\n"},
+		"no configuration": {remote: base, more: "configurations: [deployment.yaml, none.yaml]\n", problem: "not"},
 		"openapi":          {remote: file, more: "openapi: {path: schema.json}\n", problem: "not fetched"},
 		"merged": {remote: file, more: "configMapGenerator: [{name: theirs, behavior: merge, literals: [a=b]}]\n",
 			problem: "not fetched"},

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // missingTarget and missingReplicas are what kustomize says of objects that it asks for by name
@@ -54,7 +56,7 @@ func lackOf(c *build.Closure) *render.Lack {
 
 // lack finishes the result of a closure that lacks resources. What fails then may be for want of
 // them, and leaves the root refused.
-func lack(result *render.Result, c *build.Closure) {
+func (r *Source) lack(result *render.Result, c *build.Closure) {
 	if result.Problem != nil || len(result.Objects) == 0 {
 		result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
 		return
@@ -63,14 +65,18 @@ func lack(result *render.Result, c *build.Closure) {
 	for _, a := range c.Absent {
 		d.names, d.vars = d.names || a.Whole, d.vars || a.Whole
 	}
-	configured := false
 	for _, k := range c.Files {
 		d.names = d.names || k.Spec.NamePrefix+k.Spec.NameSuffix != ""
 		if k.Spec.Namespace != "" {
 			d.namespaces = append(d.namespaces, k.Spec.Namespace)
 		}
-		configured = configured || len(k.Spec.Configurations) > 0
-		if len(k.Spec.Vars) > 0 || configured && d.names { // references of other kinds than the usual
+		if len(k.Spec.Vars) > 0 {
+			result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
+			return
+		}
+	}
+	for _, e := range c.Entries {
+		if d.names && len(e.At) > 0 && e.At[0] == "configurations" && !d.configure(r, e) {
 			result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
 			return
 		}
@@ -93,6 +99,47 @@ type dependence struct {
 	names, vars bool
 	namespaces  []string
 	local       []map[string]any
+	// configured are the references that `configurations` add to the usual ones.
+	configured []configuredReference
+}
+
+// configuredReference is a field that refers to an object of a kind, by its last key and the one before.
+type configuredReference struct{ kind, field, of string }
+
+// configure adds the references in a file of configurations; ok is false where they are not understood.
+func (d *dependence) configure(r *Source, e build.Entry) (ok bool) {
+	var config struct {
+		NameReference []struct {
+			Kind       string `json:"kind"`
+			FieldSpecs []struct {
+				Path string `json:"path"`
+			} `json:"fieldSpecs"`
+		} `json:"nameReference"`
+	}
+	data, _, err := r.tree.Load(e.Target, tree.NewTrace())
+	if err != nil || tree.Guard(data, tree.Limits{}.WithDefaults()) != nil || yaml.Unmarshal(data, &config) != nil {
+		return false
+	}
+	for _, to := range config.NameReference {
+		for _, spec := range to.FieldSpecs {
+			steps := strings.Split(strings.ReplaceAll(strings.Trim(spec.Path, "/"), "[]", ""), "/")
+			if strings.Contains(spec.Path, `\`) || isAny(steps[0], []string{"metadata", "kind", "apiVersion"}) {
+				return false
+			}
+			field, of := lastKeys(steps)
+			d.configured = append(d.configured, configuredReference{to.Kind, field, of})
+		}
+	}
+	return true
+}
+
+// isConfigured reports whether a text is in a field that configurations make a reference, and not the name of an object
+// that is known.
+func (d *dependence) isConfigured(field, of, text string) bool {
+	return slices.ContainsFunc(d.configured, func(c configuredReference) bool {
+		is := field == c.field && (c.of == "" || of == c.of) || (field == "name" || field == "namespace") && of == c.field
+		return is && !d.has(c.kind, text)
+	})
 }
 
 // unknown are the fields of an object that may be others than they are.
@@ -134,6 +181,8 @@ func (d *dependence) dependsOn(kind string, path []string, text string) bool {
 	}
 	field, of := lastKeys(path)
 	switch {
+	case d.names && d.isConfigured(field, of, text):
+		return true
 	case kind == "": // kustomize knows no references of other kinds
 		return false
 	case field == "namespace":

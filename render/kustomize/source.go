@@ -87,7 +87,7 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	r.build(result, c)
 	switch {
 	case len(c.Absent) > 0:
-		lack(result, c)
+		r.lack(result, c)
 	case result.Problem != nil && len(c.Unread) > 0 && c.ReadsValues():
 		result.Problem = atEntry(c, c.Unread[0].Problem())
 	}
