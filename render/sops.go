@@ -4,12 +4,26 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
 
 // encrypted is a value that SOPS encrypted.
 var encrypted = regexp.MustCompile(`^ENC\[AES256_GCM,data:[^,\]]*,iv:[^,\]]*,tag:[^,\]]*,type:\w+\]$`)
+
+// CutSOPS returns a YAML file without the mapping at its end in which SOPS says how it encrypted values; ok is false for a
+// file that does not end with one.
+func CutSOPS(file string) (text string, ok bool) {
+	text, about, ok := strings.Cut(file, "\nsops:\n")
+	for line := range strings.SplitSeq(about, "\n") {
+		ok = ok && (line == "" || line[0] == ' ')
+	}
+	if !ok {
+		return file, false
+	}
+	return text + "\n", true
+}
 
 const sopsReason = "it is encrypted by SOPS"
 

@@ -21,7 +21,8 @@ type Unknown struct {
 	// clause about the field: "it is encrypted by SOPS".
 	Reason string `json:"reason"`
 	// Holds are the parts of a text that are not known, as they are written in it: variables,
-	// as `${DOMAIN}`. The rest of the text is known. It is empty where nothing of the value is.
+	// as `${DOMAIN}`, and in what the data of a Secret encodes, values that SOPS encrypted. The rest of
+	// the text is known. It is empty where nothing of the value is.
 	Holds []string `json:"holds,omitempty"`
 }
 

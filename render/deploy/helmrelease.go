@@ -48,7 +48,7 @@ func (e *expander) addRelease(parent *node, k held) {
 		u.Release.Install = "Skip"
 	}
 	for _, unknown := range k.object.Unknown {
-		if flux.DecidesRelease(unknown.Path) {
+		if flux.DecidesRelease(unknown) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the HelmRelease is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
 		}

@@ -73,10 +73,13 @@ func Decides(field []string) bool {
 	return true
 }
 
-// DecidesRelease reports whether a field of a HelmRelease says what is installed where, so that
+// DecidesRelease reports whether a field of a HelmRelease that is not known says what is installed where, so that
 // nothing can be said without it.
-func DecidesRelease(field []string) bool {
+func DecidesRelease(unknown render.Unknown) bool {
+	field := unknown.Path
 	switch {
+	case len(field) == 4 && field[1] == "valuesFrom" && field[3] == "name" && unknown.Reason == hashReason:
+		return false // it is written like that of the Secret
 	case len(field) == 0:
 		return true
 	case field[0] == "metadata":

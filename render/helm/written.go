@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -152,7 +151,8 @@ func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.
 	if line == 0 || err != nil {
 		return place, true
 	}
-	if bytes.Equal(bytes.TrimSpace(data), bytes.TrimSpace([]byte(r.Data))) { // a generator took the file
+	file, _ := render.CutSOPS(string(data))
+	if strings.TrimSpace(file) == strings.TrimSpace(r.Data) { // a generator took the file
 		place.Position = tree.Position{Path: place.Path, Line: line, Column: column}
 		return place, true
 	}

@@ -45,7 +45,12 @@ func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[st
 		switch u := unknown[[2]string{field, key}]; {
 		case u != nil:
 			d.Unknown = fmt.Sprintf("of %s %s", ref, u.why)
-			if !encoded && len(u.holds) > 0 {
+			switch decoded, err := base64.StdEncoding.DecodeString(text); {
+			case len(u.holds) == 0 || encoded && err != nil:
+			case encoded:
+				d.Text, _ = render.CutSOPS(string(decoded))
+				d.Holds = u.holds
+			default:
 				d.Text, d.Holds = text, u.holds
 			}
 		case !isText:
