@@ -193,7 +193,7 @@ func (e *expander) inSource(source render.ObjectRef, dir string) string {
 func (e *expander) wouldRender(dir string) bool {
 	root := render.Root{
 		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: sourceOf(fluxSystem), Cluster: dir + " implied"},
-		Unit:   &render.Unit{Object: flux.Assumed(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
+		Unit:   &render.Unit{Object: flux.Implied(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
 	}
 	return e.renderer.Render(e.ctx, root).Problem == nil
 }

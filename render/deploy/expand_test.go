@@ -134,6 +134,7 @@ clusters/b unclaimed`,
 		files: "-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/a/secret.yaml --\n" + encrypted +
 			"-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/b/flux-system/gotk-sync.yaml --\n# made later\n" + "-- clusters/b/secret.yaml --\n" + encrypted +
 			"-- apps/a/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Entries: []string{"clusters/a", "clusters/b"}},
 		want: `Kustomization/flux-system/apps (clusters/a) apps/a
 Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
 Kustomization/flux-system/apps (clusters/b) apps/a
