@@ -104,8 +104,8 @@ func quoteShort(b []byte) string {
 }
 
 // decode converts a document to JSON as kubectl does (YAML 1.1), with sorted keys,
-// refusing duplicate keys. It is nil for an empty document and for one that is no
-// mapping.
+// refusing keys that are written twice. It is nil for an empty document and for one that
+// is no mapping.
 func (d Document) decode() ([]byte, *SyntaxError) {
 	if d.json {
 		var m map[string]any
@@ -115,6 +115,9 @@ func (d Document) decode() ([]byte, *SyntaxError) {
 		return Encode(m), nil
 	}
 	data, err := sigsyaml.YAMLToJSONStrict(d.Text)
+	if err != nil && d.onlyMergesRepeat() {
+		data, err = sigsyaml.YAMLToJSON(d.Text)
+	}
 	if err != nil {
 		return nil, d.syntax(err)
 	}
@@ -122,6 +125,33 @@ func (d Document) decode() ([]byte, *SyntaxError) {
 		return nil, nil
 	}
 	return data, nil
+}
+
+// onlyMergesRepeat reports whether the document has merge keys (`<<: *base`) and no mapping
+// in which a key is written twice. Strict decoding takes a key beside a merge key, which
+// overrides what is merged, for a repeated one.
+func (d Document) onlyMergesRepeat() bool {
+	root := d.Node()
+	return root != nil && bytes.Contains(d.Text, []byte("<<")) && writtenOnce(root)
+}
+
+func writtenOnce(n *yaml.Node) bool {
+	if n.Kind == yaml.MappingNode {
+		keys := make(map[string]bool, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Kind != yaml.ScalarNode || keys[key.Value] {
+				return false
+			}
+			keys[key.Value] = true
+		}
+	}
+	for _, c := range n.Content {
+		if !writtenOnce(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // Encode encodes what was decoded from JSON, so that it cannot fail.
