@@ -44,11 +44,25 @@ type Permitted struct {
 	Name  string `json:"name"`
 }
 
-// Parse reads an AppProject.
+// Parse reads an AppProject. Argo CD makes the default one when it starts (server/server.go,
+// initializeDefaultProject), and applying a manifest of it leaves the lists that the manifest does
+// not have as Argo CD made them.
 func Parse(object json.RawMessage) (*Project, error) {
 	p := &Project{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, p); err != nil {
 		return nil, fmt.Errorf("not an AppProject of Argo CD: %w", err)
+	}
+	if p.Metadata.Name != argocd.DefaultProject {
+		return p, nil
+	}
+	if p.Spec.SourceRepos == nil {
+		p.Spec.SourceRepos = []string{"*"}
+	}
+	if p.Spec.Destinations == nil {
+		p.Spec.Destinations = []Destination{{Server: "*", Namespace: "*"}}
+	}
+	if p.Spec.ClusterResourceWhitelist == nil {
+		p.Spec.ClusterResourceWhitelist = []Permitted{{Group: "*", Kind: "*"}}
 	}
 	return p, nil
 }
