@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/scope"
 )
 
 // environment are the variables that an Application may use in its options (the build
@@ -72,8 +73,8 @@ func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube stri
 	if len(apiVersions) > 0 {
 		return kube, apiVersions, nil
 	}
-	served = append([]string{}, application.APIVersions...)
-	if len(served) == 0 {
+	served = append(scope.Served(kube), application.APIVersions...)
+	if len(application.APIVersions) == 0 {
 		for _, d := range application.Definitions {
 			served = append(served, d.APIVersions()...)
 		}

@@ -129,7 +129,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	for _, d := range r.Definitions {
 		served = append(served, d.APIVersions()...)
 	}
-	capabilities, err := values.Capabilities(r.KubeVersion, served)
+	capabilities, err := values.ClusterCapabilities(r.KubeVersion, served)
 	if err != nil {
 		return nil, err
 	}

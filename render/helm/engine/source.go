@@ -150,7 +150,7 @@ func (t parsedText) file(s source, left string, numbered *nodes) (*parsedFile, e
 	if t.err != nil {
 		return nil, t.err
 	}
-	file := &parsedFile{source: s, trees: t.trees, textNode: -1, namesKubeVersion: strings.Contains(s.text, kubeVersionField), lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
+	file := &parsedFile{source: s, trees: t.trees, textNode: -1, namesKubeVersion: strings.Contains(s.text, kubeVersionField) || strings.Contains(s.text, servedField), lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
 	if !strings.Contains(s.text, left) {
 		file.textNode = numbered.note(node{file: file, literal: true, parent: -1})
 	}

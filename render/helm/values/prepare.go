@@ -7,6 +7,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+
+	"github.com/preadmit/preadmit/render/scope"
 )
 
 // Release is what templates are told of a release.
@@ -33,9 +35,20 @@ func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities 
 	return util.ToRenderValuesWithSchemaValidation(c, user, options, capabilities, true)
 }
 
-// Capabilities returns what templates are told of a cluster: its version, and what it serves
-// beyond the API versions of that Kubernetes. Without a version it is the one that Helm takes when
-// it is not told.
+// ClusterCapabilities returns what templates are told of a cluster that Helm asks (GetVersionSet of
+// pkg/action): its version, what an API server of that version serves, and apiVersions.
+func ClusterCapabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
+	c, err := Capabilities(kubeVersion, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.APIVersions = append(scope.Served(c.KubeVersion.Version), apiVersions...)
+	return c, nil
+}
+
+// Capabilities returns what `helm template` tells templates of a cluster that it does not ask: a version,
+// and apiVersions beside those that Helm knows by itself. Without a version it is the one that Helm takes
+// when it is not told.
 func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
 	if kubeVersion == "" {
 		kubeVersion = defaultKubeVersion
