@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apiserver "k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
@@ -29,6 +30,7 @@ func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 	status := answer.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
+	f.Fields = lines.TypedFields(status.Message, p.Object().Content())
 	if status.Details == nil {
 		return f
 	}
@@ -85,10 +87,13 @@ func schemaFinding(p target.Pair, action report.Action, message string) lines.Fi
 
 // warnedField is the field a warning is about: quoted by the decoder (`unknown
 // field "spec.x"`), or in front of a colon as the registry's warnings have it.
-// Deprecations are about the version.
+// Deprecations are about the version, or about an annotation that they name.
 func warnedField(text string) string {
 	if m := quotedField.FindStringSubmatch(text); m != nil {
 		return m[1]
+	}
+	if m := deprecatedAnnotation.FindStringSubmatch(text); m != nil {
+		return origin.AppendKey("metadata.annotations", m[1])
 	}
 	field, _, ok := strings.Cut(text, ": ")
 	switch {
@@ -105,8 +110,10 @@ func warnedField(text string) string {
 func isLoss(warning string) bool { return quotedField.MatchString(warning) }
 
 var (
-	quotedField  = regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
-	leadingField = regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
+	quotedField = regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
+	// deprecatedAnnotation matches warnings of Ingresses (pkg/registry/networking/ingress) and Services (pkg/api/service).
+	deprecatedAnnotation = regexp.MustCompile(`^annotation "?([^" ]+)"? is deprecated`)
+	leadingField         = regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
 )
 
 // policy reports whether the API server would refuse a policy or binding that is created,
