@@ -74,6 +74,16 @@ func restrictor(buildOptions string) render.LoadRestrictor {
 	return render.LoadRestrictionsRootOnly
 }
 
+// tracePlugin notes what a config management plugin makes objects of: all files at and below the directory of
+// the source, and what a kustomization in it reads, which many plugins build. More it may read, and is not known to.
+func (p *part) tracePlugin() {
+	p.tree.TraceBelow(p.dir, p.trace)
+	if _, ok := p.kustomizationFile(); ok {
+		root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: p.dir}}
+		addTrace(p.trace, kustomize.New(p.tree, p.opts).Needs(root).Trace)
+	}
+}
+
 // kustomizationFile is the kustomization file in the directory of a source.
 func (p *part) kustomizationFile() (string, bool) {
 	for _, name := range tree.KustomizationNames() {

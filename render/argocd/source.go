@@ -168,7 +168,7 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 	case ToolKustomize:
 		return p, p.kustomization()
 	case ToolPlugin:
-		u.tree.TraceBelow(p.dir, u.trace)
+		p.tracePlugin()
 		return nil, u.refused(field+".plugin", "a config management plugin makes what is applied: it is not executed")
 	default:
 		p.maker = &directoryPart{part: p}

@@ -59,18 +59,13 @@ func (e *expander) claim(n *node) {
 		}
 	}
 	for _, root := range e.found {
-		if !mayHave(n.root.Unit.Checkout, root.Dir) {
-			continue
+		if only := n.root.Unit.Checkout.Only; len(only) > 0 && !slices.ContainsFunc(only, func(dir string) bool { return paths.Within(dir, root.Dir) }) {
+			continue // the source does not have it
 		}
 		if root.Dir == n.root.Dir && (isFlux || failed) || isFlux && failed && paths.Within(n.root.Dir, root.Dir) {
 			e.addClaim(root.RootID, n)
 		}
 	}
-}
-
-// mayHave reports whether a directory is in what a checkout is limited to.
-func mayHave(c render.Checkout, dir string) bool {
-	return len(c.Only) == 0 || slices.ContainsFunc(c.Only, func(only string) bool { return paths.Within(only, dir) })
 }
 
 func (e *expander) addClaim(id render.RootID, n *node) {

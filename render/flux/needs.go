@@ -16,7 +16,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	}
 	u, problem := s.prepare(root)
 	if problem != nil {
-		return &render.Needs{Trace: u.traceAbove(), Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
+		return &render.Needs{Trace: u.traceClaimed(), Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
 	}
 	in := u.inner.Needs(u.asKustomization())
 	in.Trace, in.Problem, in.Lacks = u.realTrace(in.Trace), u.realProblem(in.Problem), u.realLack(in.Lacks)

@@ -180,7 +180,7 @@ func (u *unit) asKustomization() render.Root {
 func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	u, problem := s.prepare(root)
 	if problem != nil {
-		return &render.Result{Root: root, Trace: u.traceAbove(), Problem: problem}
+		return &render.Result{Root: root, Trace: u.traceClaimed(), Problem: problem}
 	}
 	inner := u.inner.Render(ctx, u.asKustomization())
 	result := &render.Result{Root: root, Trace: u.realTrace(inner.Trace), Diagnostics: inner.Diagnostics}
@@ -252,6 +252,24 @@ func (u *unit) ignored(name string, trace tree.Trace) {
 	if u.view != nil && u.view.isDefault(name) { // any .sourceignore file decides
 		u.source.tree.AddListing(u.inTree("."), trace)
 	}
+}
+
+// traceClaimed notes what a unit is about that is not built: its directory with all files at and below it, where
+// the object says which it is.
+func (u *unit) traceClaimed() tree.Trace {
+	trace := u.traceAbove()
+	unit := u.root.Unit
+	if unit == nil || unit.Artifact != nil {
+		return trace
+	}
+	if unit.Problem != nil {
+		object, err := Parse(unit.Object)
+		if err != nil || path.Join(".", path.Clean("/" + object.Spec.Path)[1:]) != u.root.Dir {
+			return trace
+		}
+	}
+	u.source.tree.TraceBelow(u.root.Dir, trace)
+	return trace
 }
 
 // traceAbove notes that the directory is there.
