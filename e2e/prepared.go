@@ -283,7 +283,7 @@ func presence(is bool) any {
 func neutral(o map[string]any) {
 	metadata, _ := o["metadata"].(map[string]any)
 	uid, _ := metadata["uid"].(string)
-	for _, made := range []string{"uid", "creationTimestamp", "managedFields", "resourceVersion"} {
+	for _, made := range []string{"uid", "creationTimestamp", "managedFields", "resourceVersion", "selfLink"} {
 		delete(metadata, made)
 	}
 	if metadata["generateName"] != nil && o["kind"] != nil {

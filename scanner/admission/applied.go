@@ -10,15 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/warning"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/etcd"
 	"github.com/preadmit/preadmit/scanner/admission/size"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -37,14 +37,30 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 		return p.createdPlain(ctx, o)
 	case by.Merges() && live != nil:
 		return p.merged(ctx, o, live)
-	case by.Merges():
-		content, err := apply.Created(p.placed(o))
+	case by.Merges() || by.Replaces() && apply.IsAnnotated(p.ask.Storage.content(o)):
+		content, err := by.Sent(p.placed(o))
 		if err != nil {
 			return nil, nil, err
 		}
 		return p.decode(ctx, NewObject(content))
 	}
 	return p.decode(ctx, o)
+}
+
+// versioned refuses an update of another version of the object than the stored one, old, which is nil for a new object.
+func (p *preparation) versioned(obj, old runtime.Object) error {
+	by, resource, strategy := p.ask.Applier, p.handler.resource.GroupResource(), p.handler.Update
+	err := etcd.Versioned(obj, old, resource, p.name, by.Replaces() || strategy == nil || strategy.AllowUnconditionalUpdate())
+	switch {
+	case by == "" || old == nil && !by.ServerSide():
+		return nil // who sends the object itself knows its version, and kubectl creates without one
+	case !errors.Is(err, etcd.ErrOtherVersion):
+		return err
+	case p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
+		return apierrors.NewConflict(resource, p.name, err)
+	}
+	why := "the manifest has one, and the server takes it only while the object has just that"
+	return &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{{Path: []string{"metadata", "resourceVersion"}, Reason: why}}}
 }
 
 // fits refuses a request whose body is too large, and notes whether the object is large.
@@ -111,7 +127,7 @@ func (p *preparation) isPlain(o *Object) bool {
 	}
 	content := p.ask.Storage.content(o)
 	_, hasStatus := content["status"]
-	return !hasStatus && p.handler.plain(content) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || apply.Normal(content))
+	return !hasStatus && (p.ask.Applier != apply.KubectlSSA || !apply.IsAnnotated(content)) && p.handler.plain(content) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || apply.Normal(content))
 }
 
 // createdPlain creates an object instead of applying it, which is faster, if the kind knows all

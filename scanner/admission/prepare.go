@@ -256,7 +256,10 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	}
 	p.track(obj)
 	untracked(obj)
-	rest.WipeObjectMetaSystemFields(m)
+	patched := p.ask.Applier.ServerSide()
+	if !patched {
+		rest.WipeObjectMetaSystemFields(m)
+	}
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
 	}
@@ -265,8 +268,14 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	builtin.CleanMetadata(ctx, m)
+	if !patched {
+		builtin.DedupOwners(ctx, m, false)
+	}
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, options)); err != nil {
+		return nil, err
+	}
+	builtin.DedupOwners(ctx, m, true)
+	if err := p.versioned(obj, nil); err != nil {
 		return nil, err
 	}
 	if err := p.accountUnknown(obj); err != nil {
@@ -322,12 +331,15 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	builtin.CleanMetadata(ctx, m)
+	if !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges() {
+		builtin.DedupOwners(ctx, m, false)
+	}
 	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
 		return nil, err
 	}
-	if was, err := meta.Accessor(old); err == nil {
-		m.SetResourceVersion(was.GetResourceVersion())
+	builtin.DedupOwners(ctx, m, true)
+	if err := p.versioned(obj, old); err != nil {
+		return nil, err
 	}
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, old); err != nil {
 		return nil, err

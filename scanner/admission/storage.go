@@ -16,6 +16,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/admission/etcd"
 	"github.com/preadmit/preadmit/scanner/admission/names"
@@ -289,16 +290,20 @@ func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	rest.WipeObjectMetaSystemFields(m)
+	if !how.by.ServerSide() {
+		rest.WipeObjectMetaSystemFields(m)
+	}
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
 	}
+	builtin.DedupOwners(ctx, m, false)
 	var refusal *apierrors.StatusError
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, nil)); err != nil && !errors.As(err, &refusal) {
 		return nil, err
 	}
 	names.Fill(m, p.id(m), Created())
 	m.SetResourceVersion("")
+	m.SetSelfLink("")
 	if h.Create != nil {
 		if err := c.assign(ctx, obj, nil, services.Options{Stored: true}); err != nil && !errors.As(err, &refusal) {
 			return nil, err

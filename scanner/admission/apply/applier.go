@@ -63,6 +63,9 @@ func (a Applier) ServerSide() bool { return a == Flux || a == ArgoCDSSA || a == 
 // Merges reports whether the tool merges itself, three ways.
 func (a Applier) Merges() bool { return a == ArgoCD || a == Kubectl }
 
+// Replaces reports whether the tool replaces the object.
+func (a Applier) Replaces() bool { return a == Replace || a == LenientReplace }
+
 // Manager is the tool's name as a manager of fields.
 func (a Applier) Manager() string {
 	switch a {
@@ -108,8 +111,8 @@ func (a Applier) Sends(manifest map[string]any, update bool) (bytes int, err err
 	switch {
 	case a.Merges() && update:
 		return 0, nil
-	case a.Merges():
-		manifest, err = Created(manifest)
+	case !a.ServerSide():
+		manifest, err = a.Sent(manifest)
 	case a == Flux:
 		manifest = Normalized(manifest)
 	}

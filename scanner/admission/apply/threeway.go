@@ -48,6 +48,25 @@ func Annotated(content map[string]any) (map[string]any, error) {
 	return u.Object, nil
 }
 
+// IsAnnotated reports whether a manifest has the annotation that kubectl apply writes.
+func IsAnnotated(content map[string]any) bool {
+	u := &unstructured.Unstructured{Object: content}
+	return u.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != ""
+}
+
+// Sent returns a manifest as a tool sends it that does not apply on the server, and has nothing to merge it with:
+// kubectl apply annotates it, and kubectl create and replace write the annotation anew where it has one
+// (k8s.io/kubectl/pkg/util, CreateOrUpdateAnnotation).
+func (a Applier) Sent(content map[string]any) (map[string]any, error) {
+	switch {
+	case a.Merges():
+		return Created(content)
+	case a.Replaces() && IsAnnotated(content):
+		return Annotated(content)
+	}
+	return content, nil
+}
+
 // decodes refuses a manifest whose metadata kubectl cannot decode, and so does not send.
 func decodes(content map[string]any) error {
 	text, err := json.Marshal(map[string]any{"metadata": content["metadata"]})

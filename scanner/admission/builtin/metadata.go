@@ -8,16 +8,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// CleanMetadata does to the metadata that is sent what the handlers of an API server do
-// before admission: equal owner references become one, with a warning, and
-// managedFields that cannot be read are dropped
-// (k8s.io/apiserver/pkg/endpoints/handlers/rest.go, fieldmanager).
-func CleanMetadata(ctx context.Context, m metav1.Object) {
+// DedupOwners makes one of equal owner references, with a warning, which the handlers of an API server word
+// differently before and after mutating admission (k8s.io/apiserver/pkg/endpoints/handlers/rest.go).
+func DedupOwners(ctx context.Context, m metav1.Object, mutated bool) {
 	var kept []metav1.OwnerReference
 	var repeated []string
 	for _, ref := range m.GetOwnerReferences() {
@@ -28,10 +25,11 @@ func CleanMetadata(ctx context.Context, m metav1.Object) {
 		kept = append(kept, ref)
 	}
 	if len(repeated) > 0 {
-		warning.AddWarning(ctx, "", fmt.Sprintf(handlers.DuplicateOwnerReferencesWarningFormat, strings.Join(repeated, ", ")))
+		format := handlers.DuplicateOwnerReferencesWarningFormat
+		if mutated {
+			format = handlers.DuplicateOwnerReferencesAfterMutatingAdmissionWarningFormat
+		}
+		warning.AddWarning(ctx, "", fmt.Sprintf(format, strings.Join(repeated, ", ")))
 		m.SetOwnerReferences(kept)
-	}
-	if managedfields.ValidateManagedFields(m.GetManagedFields()) != nil {
-		m.SetManagedFields(nil)
 	}
 }
