@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -122,8 +123,8 @@ func (p *preparation) isPlain(o *Object) bool {
 	case p.tracked || p.large:
 		return false
 	case p.handler.resource.Kind.GroupKind() == kinds.Definition:
-		text, err := o.JSON()
-		return err == nil && apply.PlainDefinition(text) // creation resets its status, and Flux sends it
+		text, err := o.JSON() // creation resets its status, and Flux sends it
+		return err == nil && apply.PlainDefinition(text) && (p.ask.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
 	}
 	content := p.ask.Storage.content(o)
 	_, hasStatus := content["status"]

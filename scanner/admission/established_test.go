@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
 func TestScopeOfADefinitionIsImmutable(t *testing.T) {
@@ -31,5 +33,28 @@ func TestWhatWasNeverStoredIsCreated(t *testing.T) {
 	var refusal *apierrors.StatusError
 	if !errors.As(err, &never) || errors.As(err, &refusal) {
 		t.Errorf("DELETE: error %v", err)
+	}
+}
+
+// TestInvalidCABundle: Flux leaves certificates out that are none, as the placeholder of kubebuilder. From others
+// the server takes them, and does not establish the definition.
+func TestInvalidCABundle(t *testing.T) {
+	definition := strings.Replace(widgets, "scope: Namespaced",
+		"scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Cg==, service: {name: a, namespace: b}}}}", 1)
+	for by, want := range map[apply.Applier]any{apply.Flux: nil, apply.ArgoCD: "Cg==", apply.ArgoCDSSA: "Cg==", apply.Replace: "Cg==", "": "Cg=="} {
+		a := ask("CREATE", object(t, definition), nil)
+		a.Applier = by
+		req, _, err := open(t).Prepare(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := at(seen(t, req), []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}); got != want {
+			t.Errorf("%s: created with %v, want %v", by, got, want)
+		}
+		a = ask("UPDATE", object(t, strings.Replace(definition, "scope: Namespaced", "scope: Cluster", 1)), object(t, definition))
+		a.Applier = by
+		if _, _, err = open(t).Prepare(t.Context(), a); (err != nil) != (by == apply.Flux) {
+			t.Errorf("%s: another scope: error %v", by, err)
+		}
 	}
 }

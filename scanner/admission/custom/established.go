@@ -5,6 +5,8 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/util/webhook"
 )
 
 // Establish gives a stored CustomResourceDefinition the status that the server's
@@ -20,14 +22,24 @@ func Establish(obj runtime.Object, created metav1.Time) {
 			Type: apiextensions.NamesAccepted, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
 			Reason: "NoConflicts", Message: "no conflicts found",
 		},
-		apiextensions.CustomResourceDefinitionCondition{
-			Type: apiextensions.Established, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
-			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
-		},
+		established(crd.Spec.Conversion, created),
 	)
 	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
 		crd.Status.Conditions = append(crd.Status.Conditions, approval(crd.Annotations, created))
 	}
+}
+
+// established is the condition that definitions have whose names are accepted
+// (k8s.io/apiextensions-apiserver/pkg/controller/establish).
+func established(conversion *apiextensions.CustomResourceConversion, created metav1.Time) apiextensions.CustomResourceDefinitionCondition {
+	c := apiextensions.CustomResourceDefinitionCondition{
+		Type: apiextensions.Established, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
+		Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+	}
+	if conversion != nil && conversion.WebhookClientConfig != nil && len(webhook.ValidateCABundle(field.NewPath(""), conversion.WebhookClientConfig.CABundle)) > 0 {
+		c.Status, c.Reason, c.Message = apiextensions.ConditionFalse, "InvalidCABundle", "The conversion webhook CABundle is invalid"
+	}
+	return c
 }
 
 // approval is the condition that definitions in Kubernetes' own groups have
