@@ -50,15 +50,15 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 
 // versioned refuses an update of another version of the object than the stored one, old, which is nil for a new object.
 func (p *preparation) versioned(obj, old runtime.Object) error {
-	by, resource, strategy := p.ask.Applier, p.handler.resource.GroupResource(), p.handler.Update
-	err := etcd.Versioned(obj, old, resource, p.name, by.Replaces() || strategy == nil || strategy.AllowUnconditionalUpdate())
+	by, kind, strategy := p.ask.Applier, p.handler.resource, p.handler.Update
+	err := etcd.Versioned(obj, old, kind.GroupResource(), p.name, by.Replaces() || kind.Assumed || strategy == nil || strategy.AllowUnconditionalUpdate())
 	switch {
 	case by == "" || old == nil && !by.ServerSide():
 		return nil // who sends the object itself knows its version, and kubectl creates without one
 	case !errors.Is(err, etcd.ErrOtherVersion):
 		return err
 	case p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
-		return apierrors.NewConflict(resource, p.name, err)
+		return apierrors.NewConflict(kind.GroupResource(), p.name, err)
 	}
 	why := "the manifest has one, and the server takes it only while the object has just that"
 	return &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{{Path: []string{"metadata", "resourceVersion"}, Reason: why}}}
