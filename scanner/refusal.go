@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/mistyped"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -30,11 +32,17 @@ func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 	status := answer.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
-	f.Fields = lines.TypedFields(status.Message, p.Object().Content())
-	if status.Details == nil {
+	var causes []metav1.StatusCause
+	if status.Details != nil {
+		causes = status.Details.Causes
+	}
+	if len(causes) == 0 || causes[0].Field == "patch" {
+		f.Fields = mistyped.Fields(status.Message, p.Object().Content(), p.Object().Unknown)
+	}
+	if len(f.Fields) > 0 {
 		return f
 	}
-	for _, cause := range status.Details.Causes {
+	for _, cause := range causes {
 		cause.Field = refusal.Written(cause, p.Object().Content())
 		switch {
 		case cause.Field == "" || cause.Field == "<nil>":

@@ -14,7 +14,7 @@ import (
 func checkRefused(_ context.Context, c *cluster) {
 	for _, r := range c.refusals {
 		if len(r.Causes) == 0 {
-			c.add(remark{object: r.Object, message: r.Message, hint: "the API server refuses the object as a whole"})
+			c.add(remark{object: r.Object, fields: r.Fields, message: r.Message, hint: "the API server refuses the object as a whole"})
 		}
 		for _, cause := range r.Causes {
 			c.add(refusedField(r, cause))

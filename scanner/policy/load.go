@@ -22,6 +22,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/admission/mistyped"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -80,7 +81,7 @@ type Refusal struct {
 	// Fields are the paths of the fields at fault, like
 	// spec.validations[0].expression; empty when the object as a whole is.
 	Fields []string
-	// Causes tell what is wrong with each of Fields.
+	// Causes tell what is wrong with each of Fields; there are none where the object cannot be read.
 	Causes []metav1.StatusCause
 	// Unknown is set when it is not known whether the API server would create it, since fields
 	// of it are not known.
@@ -304,6 +305,9 @@ func refusal(o *admission.Object, err error) Refusal {
 				r.Causes = append(r.Causes, cause)
 			}
 		}
+	}
+	if len(r.Causes) == 0 {
+		r.Fields = mistyped.Fields(r.Message, o.Content(), o.Unknown)
 	}
 	return r
 }

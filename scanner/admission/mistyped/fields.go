@@ -1,0 +1,44 @@
+package mistyped
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Fields returns the fields of an object that a message is about which says that the object cannot be read. It
+// returns none where the message says something else, or may be about any of several fields. Values that are not
+// known are read with others in their place, so it is not about them.
+func Fields(message string, object map[string]any, unknown []render.Unknown) []string {
+	if fields := strict(message); len(fields) > 0 {
+		return fields
+	}
+	if fields := applied(message, object); len(fields) > 0 {
+		return fields
+	}
+	if field, ok := unmerged(message, object); ok {
+		return []string{field}
+	}
+	if field, ok := undecoded(message, object, unknown); ok {
+		return []string{field}
+	}
+	return nil
+}
+
+// strictError is how the errors of strict decoding begin (k8s.io/apimachinery/pkg/runtime, strictDecodingError).
+const strictError = "strict decoding error: "
+
+var strictField = regexp.MustCompile(`(?:^|, )(?:unknown|duplicate) field "([^"]*)"`)
+
+// strict returns the fields that strict decoding refuses. They come last in a message.
+func strict(message string) (fields []string) {
+	at := strings.LastIndex(message, strictError)
+	if at < 0 {
+		return nil
+	}
+	for _, m := range strictField.FindAllStringSubmatch(message[at+len(strictError):], -1) {
+		fields = append(fields, m[1])
+	}
+	return fields
+}
