@@ -140,10 +140,10 @@ func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place,
 	case from.file == nil:
 		place = t.place(from.field)
 	case from.field == "helm.valuesObject":
-		place = t.place(locate.FieldOf(from.field, l.Path))
+		place = t.place(locate.FieldOf(from.field, l.Where()))
 	case from.field == "helm.values":
-		if place = t.place(origin.InText(from.field, locate.FieldOf("", l.Path))); place.IsText {
-			line, column := locate.LineOf(from.file.Data, l.Path)
+		if place = t.place(origin.InText(from.field, locate.FieldOf("", l.Where()))); place.IsText {
+			line, column := l.LineIn(from.file.Data)
 			place = place.InLiteral(t.linesOf(place.Path), tree.Position{Line: line, Column: column})
 		}
 	default:
@@ -158,7 +158,7 @@ func (t *tracedRelease) inFile(name string, l *locate.Leaf) (place origin.Place,
 	if err != nil {
 		return place, false
 	}
-	line, column := locate.LineOf(data, l.Path)
+	line, column := l.LineIn(data)
 	if line == 0 {
 		return place, false
 	}

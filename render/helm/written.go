@@ -55,7 +55,7 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 		if err != nil {
 			return place, false
 		}
-		field := locate.FieldOf("spec.values", l.Path)
+		field := locate.FieldOf("spec.values", l.Where())
 		if place = o.Place(field, origin.Whole); place.Evidence == origin.Inferred {
 			place.Via = field
 		}
@@ -125,7 +125,7 @@ func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 		if err != nil {
 			continue
 		}
-		if line, column := locate.LineOf(data, l.Path); line > 0 {
+		if line, column := l.LineIn(data); line > 0 {
 			return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, true
 		}
 	}
@@ -135,7 +135,7 @@ func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 // inReference is where a leaf is written in a ConfigMap or Secret.
 func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.Place, ok bool) {
 	if r.File != "" {
-		line, column := locate.LineOf([]byte(r.Data), l.Path)
+		line, column := l.LineIn([]byte(r.Data))
 		return origin.Place{Position: tree.Position{Path: r.File, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
 	}
 	o, err := ls.origins(r.Written.Root, r.Written.Index)
@@ -146,7 +146,7 @@ func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.
 	if !place.Found() || r.TargetPath != "" {
 		return place, place.Found()
 	}
-	line, column := locate.LineOf([]byte(dataOf(r)), l.Path)
+	line, column := l.LineIn([]byte(dataOf(r)))
 	data, err := ls.tree.Read(ls.tree.RealOr(place.Path))
 	if line == 0 || err != nil {
 		return place, true

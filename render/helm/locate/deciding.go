@@ -20,8 +20,7 @@ type looked struct {
 }
 
 // look finds what is known of a field before values are tried. It is called with the lock held.
-func (t *Tracer) look(index int, field string, part origin.Part, value any, found bool) *looked {
-	o := t.object(index)
+func (o *object) look(field string, part origin.Part, value any, found bool) *looked {
 	c := clue{field: field, text: Text(value)}
 	for _, step := range origin.ParsePath(field) {
 		if !step.Indexed {
@@ -112,7 +111,7 @@ func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 	}
 	why := l.madeBy(l.at)
 	if leaf.Default || l.IsDefault != nil && l.IsDefault(leaf) {
-		if file, line, _ := l.defaultOf(leaf.Path); line > 0 {
+		if file, line, _ := l.defaultOf(leaf); line > 0 {
 			_, file, _ = strings.Cut(file, "/")
 			why += fmt.Sprintf(" <- %s:%d (default)", file, line)
 		}
@@ -128,7 +127,7 @@ func (t *Tracer) writtenAt(leaf *Leaf) (place origin.Place, ok bool) {
 	if place, ok = t.Written(leaf); ok || !leaf.Default {
 		return place, ok
 	}
-	file, line, column := t.defaultOf(leaf.Path)
+	file, line, column := t.defaultOf(leaf)
 	if line == 0 {
 		return place, false
 	}

@@ -26,10 +26,11 @@ func belowOf(c *helmchart.Chart) map[string]any {
 
 // defaultOf is where a value of the chart or of a dependency is written: the file, from the name of the chart,
 // and the line; 0 when it is not there. The values of a chart count before those of its dependencies.
-func (t *Tracer) defaultOf(of []any) (file string, line, column int) {
+func (t *Tracer) defaultOf(l *Leaf) (file string, line, column int) {
+	of := l.Path
 	for c := t.Chart; c != nil; {
 		file = c.ChartFullPath() + "/" + valuesFile
-		if line, column = lineIn(t.valuesIn(file), of); line > 0 {
+		if line, column = lineIn(t.valuesIn(file), of, l.above); line > 0 {
 			return file, line, column
 		}
 		if c, of = dependencyOf(c, of); len(of) == 0 {

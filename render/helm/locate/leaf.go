@@ -19,6 +19,8 @@ type Leaf struct {
 	// Builtin is set for what templates know of the release or the chart, by a path as .Release.Name.
 	Builtin bool
 
+	// above is how many steps above it what is looked for is: a mapping or list that has it. 0 is the leaf itself.
+	above int
 	// read are the ways to read it, once they were asked for.
 	read []readWay
 }
@@ -30,6 +32,12 @@ func (l *Leaf) waysToRead() []readWay {
 	}
 	return l.read
 }
+
+// Where is the path of what is looked for: of the leaf, or of a mapping or list that has it.
+func (l *Leaf) Where() []any { return l.Path[:len(l.Path)-l.above] }
+
+// LineIn is where that is written in YAML: the key of a mapping or list.
+func (l *Leaf) LineIn(data []byte) (line, column int) { return lineIn(parsed(data), l.Path, l.above) }
 
 // text is the value as it appears in an object.
 func (l *Leaf) text() string { return Text(l.Value) }
@@ -64,11 +72,16 @@ const maxLeaves = 20_000
 
 // LeavesOf are all scalars among the values, those of the user first.
 func LeavesOf(user, defaults map[string]any) []*Leaf {
+	return leavesOf(user, defaults, func(any) bool { return false })
+}
+
+// leavesOf are also mappings and lists that are taken as they are.
+func leavesOf(user, defaults map[string]any, whole func(any) bool) []*Leaf {
 	var all []*Leaf
-	walk(user, nil, func(path []any, value any) {
+	walk(user, nil, whole, func(path []any, value any) {
 		all = append(all, &Leaf{Path: slices.Clone(path), Value: value})
 	})
-	walk(defaults, nil, func(path []any, value any) {
+	walk(defaults, nil, whole, func(path []any, value any) {
 		if _, ok := chart.At(user, path); !ok {
 			all = append(all, &Leaf{Path: slices.Clone(path), Value: value, Default: true})
 		}
@@ -76,18 +89,22 @@ func LeavesOf(user, defaults map[string]any) []*Leaf {
 	return all[:min(len(all), maxLeaves)]
 }
 
-// walk visits scalars in the order of their keys.
-func walk(v any, path []any, visit func(path []any, value any)) {
+// walk visits scalars, and what is taken whole, in the order of their keys.
+func walk(v any, path []any, whole func(any) bool, visit func(path []any, value any)) {
+	if whole(v) {
+		visit(path, v)
+		return
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(keysOf(v)) {
-			walk(v[key], append(path, key), visit)
+			walk(v[key], append(path, key), whole, visit)
 		}
 	case common.Values:
-		walk(map[string]any(v), path, visit)
+		walk(map[string]any(v), path, whole, visit)
 	case []any:
 		for i, item := range v {
-			walk(item, append(path, i), visit)
+			walk(item, append(path, i), whole, visit)
 		}
 	default:
 		visit(path, v)

@@ -6,8 +6,8 @@ import (
 	"github.com/preadmit/preadmit/render/helm/locate"
 )
 
-// TestLineOf finds keys as they are written: those of a schema may differ in case only.
-func TestLineOf(t *testing.T) {
+// TestLineIn finds keys as they are written: those of a schema may differ in case only.
+func TestLineIn(t *testing.T) {
 	const text = "proxyURL: a\nproxyUrl: b\nname: &name web\nother: *name\nbase: &base {x: 1}\nmore:\n  <<: *base\n  list: [1, {y: 2}]\n"
 	for _, test := range []struct {
 		path []any
@@ -22,7 +22,7 @@ func TestLineOf(t *testing.T) {
 		{[]any{"more", "list", 2}, 0},
 		{[]any{"name", "x"}, 0},
 	} {
-		if line, _ := locate.LineOf([]byte(text), test.path); line != test.line {
+		if line, _ := (&locate.Leaf{Path: test.path}).LineIn([]byte(text)); line != test.line {
 			t.Errorf("%v is on line %d, want %d", test.path, line, test.line)
 		}
 	}

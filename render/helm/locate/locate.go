@@ -45,10 +45,12 @@ type Tracer struct {
 	leaves []*Leaf
 	// complete is set when those of the release and the chart are among the leaves.
 	complete bool
-	objects  map[int]*object
-	files    map[string]*templateFile
-	reads    map[string]*reads
-	trials   int
+	// hollow are mappings and lists with nothing in them, once they were asked for.
+	hollow  []*Leaf
+	objects map[int]*object
+	files   map[string]*templateFile
+	reads   map[string]*reads
+	trials  int
 	// begun are the last trials for a field, which are taken up again for a render of the whole release.
 	begun []begun
 	// ahead are trials for a field that were not asked for so far.
@@ -122,12 +124,17 @@ func (t *Tracer) Place(index int, field string, part origin.Part, value any, fou
 		t.begun = nil
 		clear(t.ahead)
 	}()
-	return t.look(index, field, part, value, found).place()
+	return t.object(index).look(field, part, value, found).place()
 }
 
 // place is where the field comes from.
 func (l *looked) place() origin.Place {
 	leaf, without := l.deciding()
+	if leaf == nil {
+		if place, ok := l.around(); ok {
+			return place
+		}
+	}
 	place := l.placeOf(leaf)
 	if place.Found() && leaf != nil && leaf != without {
 		text := l.placeOf(without)
@@ -178,9 +185,6 @@ func (t *Tracer) madeBy(template engine.Place) string {
 	return why
 }
 
-// LineOf is where what a path leads to is written in YAML.
-func LineOf(data []byte, of []any) (line, column int) { return lineIn(parsed(data), of) }
-
 // parsed is the first document of a text; nil if there is none.
 func parsed(data []byte) *yaml.Node {
 	var doc yaml.Node
@@ -190,17 +194,36 @@ func parsed(data []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// lineIn is where what a path leads to is in a document; 0 when it is not there.
-func lineIn(n *yaml.Node, of []any) (line, column int) {
-	for _, step := range of {
+// lineIn is where what a path leads to is in a document, or the key of what is so many steps above; 0 when it is not
+// there.
+func lineIn(n *yaml.Node, of []any, above int) (line, column int) {
+	at := n
+	for i, step := range of {
+		holder := origin.Unalias(n)
 		if n = below(n, step); n == nil {
 			return 0, 0
+		}
+		if i+above >= len(of) {
+			continue
+		}
+		if at = n; above > 0 {
+			at = keyOf(holder, step, n)
 		}
 	}
 	if n == nil {
 		return 0, 0
 	}
-	return n.Line, n.Column
+	return at.Line, at.Column
+}
+
+// keyOf is the key by which a step leads to a value; the value itself for an item of a list.
+func keyOf(holder *yaml.Node, step any, value *yaml.Node) *yaml.Node {
+	name, ok := step.(string)
+	if !ok {
+		return value
+	}
+	found, _ := origin.ChildOf(holder, name, 0)
+	return found.Key
 }
 
 // FieldOf is a path as a field.

@@ -16,6 +16,9 @@ func (t *Tracer) variants(l *Leaf) (all []func() *release.Release) {
 	if l.Builtin {
 		return append(all, func() *release.Release { return t.withBuiltin(l) })
 	}
+	if filled, ok := filled(l.Value); ok {
+		return append(all, func() *release.Release { return t.rebuilt(l, filled) })
+	}
 	if l.Value == nil && l.isKey() && !l.Default { // it only takes a value of the chart away
 		return append(all, func() *release.Release { return t.without(l) })
 	}

@@ -96,7 +96,7 @@ func releaseOf(t *testing.T, c *helmchart.Chart) *released {
 		Release: r, Objects: out.objects, Name: "chart",
 		Chart: rendered.Chart,
 		Written: func(l *locate.Leaf) (origin.Place, bool) {
-			line, column := locate.LineOf([]byte(fileOf(c, "values.yaml")), l.Path)
+			line, column := l.LineIn([]byte(fileOf(c, "values.yaml")))
 			return origin.Place{Position: tree.Position{Path: "values.yaml", Line: line, Column: column}, Evidence: origin.Marked}, line > 0
 		},
 	})

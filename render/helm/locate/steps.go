@@ -14,7 +14,7 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.look(index, field, part, value, found)
+	l := t.object(index).look(field, part, value, found)
 	var steps []origin.Step
 	if name, ok := l.inTree(l.at); ok {
 		steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: l.at.Line}, Kind: origin.StepTemplate})
@@ -22,7 +22,7 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	}
 	if leaf, _ := l.deciding(); leaf != nil {
 		last.Kind = origin.StepValues
-		if file, line, column := l.defaultOf(leaf.Path); line > 0 && !leaf.Default && !leaf.Builtin {
+		if file, line, column := l.defaultOf(leaf); line > 0 && !leaf.Default && !leaf.Builtin {
 			if name, ok := l.pathOf(file); ok {
 				steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: line, Column: column}, Kind: origin.StepValues})
 			}

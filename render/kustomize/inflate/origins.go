@@ -123,7 +123,7 @@ func (c *Chart) setBy(l *locate.Leaf) (layer, int, int, bool) {
 			}
 			continue
 		}
-		if line, column := locate.LineOf(from.data, l.Path); line > 0 {
+		if line, column := l.LineIn(from.data); line > 0 {
 			return from, line, column, true
 		}
 	}
@@ -144,7 +144,7 @@ func (c *Chart) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	case from.inline && c.At == nil:
 		return origin.Place{Position: c.Position, Evidence: origin.Inferred}, true
 	case from.inline:
-		at := c.Field(append([]any{c.inlineField()}, l.Path...)...)
+		at := c.Field(append([]any{c.inlineField()}, l.Where()...)...)
 		return origin.Place{Position: at, Evidence: origin.Marked}, true
 	}
 	return origin.Place{Position: tree.Position{Path: from.name, Line: line, Column: column}, Evidence: origin.Marked}, true
@@ -162,7 +162,7 @@ func (c *Chart) inlineField() string {
 func (c *Chart) defaultLine(l *locate.Leaf) (line, column int) {
 	for _, f := range c.release.Chart.Raw {
 		if f.Name == "values.yaml" {
-			return locate.LineOf(f.Data, l.Path)
+			return l.LineIn(f.Data)
 		}
 	}
 	return 0, 0

@@ -1,0 +1,171 @@
+package locate
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// around is where the mapping or list is written among values that a template wrote what is nearest to a missing field
+// from, as with toYaml: its key, or the item of a list. One with nothing in it may be what leaves that out as a whole.
+func (l *looked) around() (place origin.Place, ok bool) {
+	if l.missing == nil || l.made.Document == nil || l.node == nil {
+		return place, false
+	}
+	if _, _, inText := origin.CutText(l.field); inText {
+		return place, false
+	}
+	leaf := l.holder()
+	if leaf == nil {
+		return place, false
+	}
+	if place, ok = l.writtenAt(leaf); ok {
+		place = origin.Place{Position: place.Position, Evidence: origin.Nearest, Why: place.Why}
+	}
+	return place, ok
+}
+
+// holder is the leaf that around is about.
+func (l *looked) holder() *Leaf {
+	field, n, missing := nearestField(l.node, l.field)
+	own, _ := l.made.Document.File.Action(l.at)
+	steps, scalar := firstScalar(n)
+	switch {
+	case isEmpty(n):
+		return l.emptied(field)
+	case own != nil && scalar != nil:
+		return l.above(field, steps, scalar)
+	case own == nil && missing != "":
+		return l.emptied(origin.AppendKey(field, missing))
+	}
+	return nil
+}
+
+// above is the leaf that decides a scalar in a field, as what the steps to it lead from.
+func (l *looked) above(field string, steps []any, scalar *yaml.Node) *Leaf {
+	at := FieldOf(field, steps)
+	value, found := origin.Field(l.made.Document.Content(), at)
+	if !found {
+		return nil
+	}
+	leaf, _ := l.object.look(at, origin.Whole, value, true).deciding()
+	if leaf == nil || leaf.Builtin || len(leaf.Path) <= len(steps) || !slices.Equal(leaf.Path[len(leaf.Path)-len(steps):], steps) {
+		return nil
+	}
+	up := *leaf
+	up.above = len(steps)
+	return &up
+}
+
+// emptyTries is how many empty mappings and lists are tried for a field.
+const emptyTries = 2
+
+// emptied is the empty mapping or list among the values because of which a field is empty, or not there.
+func (l *looked) emptied(field string) *Leaf {
+	likely := byRank(l.empties(), func(leaf *Leaf) int {
+		if rank := l.rank(leaf); rank >= readAround {
+			return rank
+		}
+		return 0
+	})
+	for _, leaf := range likely[:min(len(likely), emptyTries)] {
+		if _, written := l.writtenAt(leaf); written && l.effect(leaf, field) == changed {
+			return leaf
+		}
+	}
+	return nil
+}
+
+// empties are the mappings and lists among the values with nothing in them. They are found once.
+func (t *Tracer) empties() []*Leaf {
+	if t.hollow == nil {
+		t.hollow = []*Leaf{}
+		for _, l := range leavesOf(t.Release.Values, t.defaults(), isHollow) {
+			if isHollow(l.Value) {
+				t.hollow = append(t.hollow, l)
+			}
+		}
+	}
+	return t.hollow
+}
+
+// isHollow reports whether a value is a mapping or list with nothing in it.
+func isHollow(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// filled is a mapping or list with something in it in place of one without.
+func filled(v any) (any, bool) {
+	switch {
+	case !isHollow(v):
+		return nil, false
+	case strings.HasPrefix(Text(v), "map"):
+		return map[string]any{"x": "x"}, true
+	}
+	return []any{"x"}, true
+}
+
+// isEmpty reports whether a node has nothing in it.
+func isEmpty(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.MappingNode, yaml.SequenceNode:
+		return len(n.Content) == 0
+	}
+	return n.Tag == "!!null"
+}
+
+// nearestField is the innermost node on the way to a field, its field, and the first key that it does not have; empty for
+// an item of a list.
+func nearestField(n *yaml.Node, field string) (at string, found *yaml.Node, missing string) {
+	steps := origin.ParsePath(field)
+	for len(steps) > 0 {
+		next, used := child(n, steps)
+		if next == nil {
+			if !steps[0].Indexed {
+				missing = steps[0].Key
+			}
+			break
+		}
+		if steps[0].Indexed {
+			at = FieldOf(at, []any{steps[0].Index})
+		} else {
+			var keys []string
+			for _, s := range steps[:used] {
+				keys = append(keys, s.Key)
+			}
+			at = origin.AppendKey(at, strings.Join(keys, "."))
+		}
+		n, steps = next, steps[used:]
+	}
+	return at, n, missing
+}
+
+// firstScalar is the first scalar in a node, and the steps to it; nil if there is none.
+func firstScalar(n *yaml.Node) (steps []any, scalar *yaml.Node) {
+	switch n = origin.Unalias(n); n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if below, scalar := firstScalar(n.Content[i+1]); scalar != nil {
+				return append([]any{n.Content[i].Value}, below...), scalar
+			}
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			if below, scalar := firstScalar(item); scalar != nil {
+				return append([]any{i}, below...), scalar
+			}
+		}
+	case yaml.ScalarNode:
+		return nil, n
+	}
+	return nil, nil
+}
