@@ -54,7 +54,7 @@ func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
 	t.layers = t.run.given.layers()
 	name := "chart " + t.run.Chart.Name() + " " + t.run.Chart.Metadata.Version
 	tracer := locate.New(ctx, locate.Traced{
-		Release: t.run.Release, Objects: t.objects, Chart: t.chart, Name: name, Named: t.named(), Written: t.writtenAt,
+		Release: t.run.Release, Objects: t.objects, Chart: t.chart, Name: name, Named: t.named(), Written: t.writtenAt, ReleaseAt: t.releaseAt,
 	})
 	all := make([]*origin.Origin, len(t.items))
 	for i, item := range t.items {
@@ -92,6 +92,19 @@ func (t *tracedRelease) named() tree.Position {
 		return t.written(t.field("repoURL"))
 	}
 	return t.written(t.field("path"))
+}
+
+// releaseAt is where the Name or Namespace of the release is written: in an option, else it is that of the Application or
+// of its destination.
+func (t *tracedRelease) releaseAt(field string) (place origin.Place, ok bool) {
+	option, other := "helm.releaseName", "metadata.name"
+	if field == "Namespace" {
+		option, other = "helm.namespace", "spec.destination.namespace"
+	}
+	if place = t.place(option); !place.Found() {
+		place = t.root.Unit.Place(context.Background(), other)
+	}
+	return place, place.Found()
 }
 
 // layers are the options that give values, the one that counts first.
