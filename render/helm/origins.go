@@ -145,7 +145,8 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 	if place, ok := o.patched(field, part, value, found); ok {
 		return place
 	}
-	return o.tracer.tracer.Place(o.index, field, part, value, found)
+	was, _ := o.unpatched(field)
+	return o.tracer.tracer.PlaceOf(o.index, locate.Field{Path: was, Applied: field}, part, value, found)
 }
 
 // steps is the history of a field, whose place is at.
@@ -157,7 +158,8 @@ func (o *traced) steps(field string, part origin.Part, at origin.Place) []origin
 	if _, ok := o.patched(field, part, value, found); ok {
 		return []origin.Step{{Position: at.Position, Kind: origin.StepPatch}}
 	}
-	return o.tracer.tracer.Steps(o.index, field, part, value, found, at)
+	was, _ := o.unpatched(field)
+	return o.tracer.tracer.Steps(o.index, was, part, value, found, at)
 }
 
 // rendered is the object before it became one of the root.

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
@@ -18,14 +17,20 @@ func (o *traced) patched(field string, part origin.Part, value any, found bool) 
 	if len(o.release.Spec.PostRenderers) == 0 || len(steps) == 0 {
 		return origin.Place{}, false
 	}
-	plain := o.withoutPostRenderers()
-	if len(plain) == 0 {
+	plain := o.plainContent()
+	if plain == nil {
 		return origin.Place{}, false
 	}
-	same := found && !o.differs(plain, field, part, value)
+	was, added := o.unpatched(field)
+	before, had := origin.Field(plain, was)
+	had = had && added == ""
+	same := found && had && reflect.DeepEqual(portion(field, part, before), portion(field, part, value))
 	p := &patchedField{traced: o, field: field, part: part, value: value, found: found, same: same}
 	if place, ok := p.proven(); ok || same {
 		return place, ok
+	}
+	if !found && !had {
+		return o.lacking(added)
 	}
 	if place, ok := o.said(steps[len(steps)-1].Key, value); ok {
 		return place, true
@@ -75,21 +80,6 @@ func lineSaying(lines []string, key string, value any) int {
 		return n + 1
 	}
 	return 0
-}
-
-// differs reports whether a field has another value among other objects, of an object that is there.
-func (o *traced) differs(objects []*render.Object, field string, part origin.Part, value any) bool {
-	was := o.result.Objects[o.index]
-	kind, name := was.KindAndName()
-	for _, now := range objects {
-		k, n := now.KindAndName()
-		if now.Index != o.index && (k != kind || n != name) || k != kind {
-			continue
-		}
-		after, found := origin.Field(now.Content(), field)
-		return !found || !reflect.DeepEqual(portion(field, part, after), portion(field, part, value))
-	}
-	return false
 }
 
 // portion is a part of the value of an image; other values are taken whole.

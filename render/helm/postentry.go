@@ -19,6 +19,8 @@ type postEntry struct {
 	// field is that of the HelmRelease, and in the position in its text if that is a patch.
 	field string
 	in    tree.Position
+	// around are the positions in that text of the keys and items that the value is in, the outermost first.
+	around []tree.Position
 	// key is what it sets, and text the value, empty where it takes the key away.
 	key, text string
 	removes   bool
@@ -78,7 +80,7 @@ func patchEntries(text string, j int, at string) []*postEntry {
 	s := &patchScalars{}
 	for number, document := range documentsOf(text) {
 		s.document = number
-		s.walk(document, "", nil)
+		s.walk(document, "", nil, []tree.Position{positionOf(document)})
 	}
 	for _, e := range s.found {
 		e.field = at
@@ -163,53 +165,57 @@ type patchScalars struct {
 	found    []*foundScalar
 }
 
-func (s *patchScalars) add(at *yaml.Node, key, text string, removes bool, path []int) {
+func (s *patchScalars) add(at *yaml.Node, key, text string, removes bool, path []int, around []tree.Position) {
 	if len(s.found) < maxEntries {
 		s.found = append(s.found, &foundScalar{
-			postEntry{in: tree.Position{Line: at.Line, Column: at.Column}, key: key, text: text, removes: removes}, append([]int{s.document}, path...),
+			postEntry{in: positionOf(at), around: around, key: key, text: text, removes: removes}, append([]int{s.document}, path...),
 		})
 	}
 }
 
-// walk adds the scalars below a node, key being what leads to it.
-func (s *patchScalars) walk(n *yaml.Node, key string, path []int) {
+func positionOf(n *yaml.Node) tree.Position { return tree.Position{Line: n.Line, Column: n.Column} }
+
+// walk adds the scalars below a node, key being what leads to it. The last of at is where the node is said, those before
+// are what it is in.
+func (s *patchScalars) walk(n *yaml.Node, key string, path []int, at []tree.Position) {
 	with := func(i int) []int { return append(path[:len(path):len(path)], i) }
+	within := func(said *yaml.Node) []tree.Position { return append(at[:len(at):len(at)], positionOf(said)) }
 	switch n.Kind {
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
 			if len(path) == 0 {
 				s.operation(item, with(i))
 			} else {
-				s.walk(item, key, with(i))
+				s.walk(item, key, with(i), within(item))
 			}
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			inner, value := n.Content[i].Value, n.Content[i+1]
 			if value.Tag == "!!null" || inner == "$patch" {
-				s.add(value, cmp.Or(map[string]string{"$patch": key}[inner], inner), "", true, with(i+1))
+				s.add(value, cmp.Or(map[string]string{"$patch": key}[inner], inner), "", true, with(i+1), at)
 				continue
 			}
-			s.walk(value, inner, with(i+1))
+			s.walk(value, inner, with(i+1), within(n.Content[i]))
 		}
 	case yaml.ScalarNode:
-		s.add(n, key, n.Value, false, path)
+		s.add(n, key, n.Value, false, path, at[:len(at)-1])
 	}
 }
 
-// operation adds the scalars of an operation of a JSON patch: those of its value, or its path if it has none.
+// operation adds the scalars of an operation of a JSON patch: those of its value, or the operation if it has none.
 func (s *patchScalars) operation(n *yaml.Node, path []int) {
 	if n.Kind != yaml.MappingNode {
 		return
 	}
 	var target, value *yaml.Node
-	at := 0
+	said, at := n, 0
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch n.Content[i].Value {
 		case "path":
 			target = n.Content[i+1]
 		case "value":
-			value, at = n.Content[i+1], i+1
+			said, value, at = n.Content[i], n.Content[i+1], i+1
 		}
 	}
 	if target == nil {
@@ -217,8 +223,8 @@ func (s *patchScalars) operation(n *yaml.Node, path []int) {
 	}
 	key := strings.NewReplacer("~1", "/", "~0", "~").Replace(target.Value[strings.LastIndexByte(target.Value, '/')+1:])
 	if value == nil {
-		s.add(target, key, "", true, path)
+		s.add(n, key, "", true, path, nil)
 		return
 	}
-	s.walk(value, key, append(path[:len(path):len(path)], at))
+	s.walk(value, key, append(path[:len(path):len(path)], at), []tree.Position{positionOf(said)})
 }

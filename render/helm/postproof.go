@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 const (
@@ -27,20 +28,28 @@ type patchedField struct {
 	same bool
 }
 
-// proven is where the entry is written that decides the field, as is seen by changing it and passing the post-renderers again.
+// proven is where the entry is written that decides the field.
 func (p *patchedField) proven() (origin.Place, bool) {
+	if e := p.entry(); e != nil {
+		return p.placeOf(e, e.in), true
+	}
+	return origin.Place{}, false
+}
+
+// entry is the entry that decides the field, as is seen by changing it and passing the post-renderers again; nil if none does.
+func (p *patchedField) entry() *postEntry {
 	made := p.tracer.tracer.Objects[p.index]
 	if p.found && !locate.IsScalar(p.value) {
-		return origin.Place{}, false
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range p.likely() {
 		if after, ok := p.try(e); ok && p.becomes(made, p.again(made, after)) {
-			return p.placeOf(e), true
+			return e
 		}
 	}
-	return origin.Place{}, false
+	return nil
 }
 
 // again are what became of an object: what its document became or, if a patch took the mark of that from it, those of its kind
@@ -143,8 +152,8 @@ func (p *patchedField) becomes(made *release.Object, after []*release.Object) bo
 	return had != has || !reflect.DeepEqual(portion(p.field, p.part, before), portion(p.field, p.part, now))
 }
 
-// placeOf is where an entry is written.
-func (p *patchedField) placeOf(e *postEntry) origin.Place {
+// placeOf is where an entry is written, at a position in its text.
+func (p *patchedField) placeOf(e *postEntry, in tree.Position) origin.Place {
 	inferred := origin.Place{Position: p.written(e.field), Evidence: origin.Inferred}
 	from, err := p.origins(p.root.Unit.Parent, p.root.Unit.Index)
 	if err != nil {
@@ -154,11 +163,11 @@ func (p *patchedField) placeOf(e *postEntry) origin.Place {
 	if !place.Found() {
 		return inferred
 	}
-	if e.in.Line == 0 {
+	if in.Line == 0 {
 		return place
 	}
-	at := p.inPatch(place.Position, e.in)
-	if at == place.Position && e.in.Line > 1 { // the lines of the text are not those of the file
+	at := p.inPatch(place.Position, in)
+	if at == place.Position && in.Line > 1 { // the lines of the text are not those of the file
 		place.Evidence = origin.Inferred
 	}
 	place.Position = at

@@ -15,6 +15,8 @@ type looked struct {
 	*object
 	clue
 	wrote
+	// applied is the field of the object that is applied.
+	applied string
 	// there is set when the object has the field, whole when it is a mapping or list.
 	there, whole bool
 }
@@ -30,7 +32,7 @@ func (o *object) look(field string, part origin.Part, value any, found bool) *lo
 	if name, version := origin.SplitImage(c.text); strings.HasSuffix(field, ".image") && part != origin.Whole {
 		c.text = map[origin.Part]string{origin.Front: name, origin.Back: strings.TrimLeft(version, ":@")}[part]
 	}
-	l := &looked{object: o, wrote: o.wrote(field, c.text), there: found, whole: found && !IsScalar(value)}
+	l := &looked{object: o, wrote: o.wrote(field, c.text), applied: field, there: found, whole: found && !IsScalar(value)}
 	if l.literal {
 		c.text = "" // which no value can be
 	}

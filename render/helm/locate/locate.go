@@ -115,16 +115,30 @@ func (t *Tracer) Document(index int) tree.Position {
 	return at
 }
 
+// Field is a field of an object that templates make.
+type Field struct {
+	Path string
+	// Applied is the field once the object has passed post-renderers, which may move items of lists.
+	Applied string
+}
+
 // Place finds where a field comes from that has a value now; found is false for one that the object
 // does not have.
 func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
+	return t.PlaceOf(index, Field{field, field}, part, value, found)
+}
+
+// PlaceOf is Place for a field that may be another one once the object is applied.
+func (t *Tracer) PlaceOf(index int, field Field, part origin.Part, value any, found bool) origin.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer func() { // they are large
 		t.begun = nil
 		clear(t.ahead)
 	}()
-	return t.object(index).look(field, part, value, found).place()
+	l := t.object(index).look(field.Path, part, value, found)
+	l.applied = field.Applied
+	return l.place()
 }
 
 // place is where the field comes from.

@@ -108,7 +108,7 @@ func (l *looked) differsIn(f *templateFile, w wholeTrial) bool {
 		return became != unchanged
 	}
 	after := w.applied[f.again(f.index(l.made.Document), documents)]
-	return len(after) == 0 || len(after) == 1 && differ(contentOf(l.made), contentOf(after[0]), l.field)
+	return len(after) == 0 || len(after) == 1 && differ(contentOf(l.made), contentOf(after[0]), l.applied)
 }
 
 // contentOf is the content of an object that was applied.
