@@ -123,7 +123,7 @@ func (a *asked) prove(t *testing.T, words []string) string {
 	if got.Why != "" {
 		out += ": " + got.Why
 	}
-	if at, other := proof.New(a.renderer, a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
+	if at, other := proof.New(a.renderer, a.result, mostRenders).Settle(context.Background(), c); at.Position != c.Place.Position {
 		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out

@@ -89,9 +89,13 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	}
 	at := l.inner.Place(path, part)
 	at.Position = l.real(at.Position)
-	if v, ok := l.variable(path, part); ok {
-		if pos, ok := l.valueOf(v); ok {
-			return origin.Place{Position: pos, Evidence: origin.Inferred}
+	variables := l.variables(path, part)
+	if len(variables) == 1 && variables[0].Found() {
+		return variables[0]
+	}
+	for _, place := range variables {
+		if place.Found() {
+			at.Also = append(at.Also, place)
 		}
 	}
 	return at
@@ -135,20 +139,25 @@ func (l *located) added(path string) (origin.Place, bool) {
 	return origin.Place{}, false
 }
 
-// variable is the one variable whose value makes a field, or a part of it, what it is.
-func (l *located) variable(path string, part origin.Part) (render.Variable, bool) {
+// variables are where the variables have their values that make a field, or a part of it, what it is.
+func (l *located) variables(path string, part origin.Part) (places []origin.Place) {
 	text, ok := l.expression(path)
 	if !ok {
-		return render.Variable{}, false
+		return nil
 	}
 	if front, back := origin.SplitImage(text); part != origin.Whole && strings.HasSuffix(path, ".image") {
 		text = map[origin.Part]string{origin.Front: front, origin.Back: back}[part]
 	}
-	names := usedIn(text)
-	if len(names) != 1 {
-		return render.Variable{}, false
+	for _, name := range usedIn(text) {
+		place := origin.Place{}
+		if v, ok := l.named(name); ok {
+			if pos, ok := l.valueOf(v); ok {
+				place = origin.Place{Position: pos, Evidence: origin.Inferred}
+			}
+		}
+		places = append(places, place)
 	}
-	return l.named(names[0])
+	return places
 }
 
 // named is a variable of the unit that has a value.

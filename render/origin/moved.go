@@ -59,10 +59,21 @@ func (m *movedPlaces) find(path string, part Part) Place {
 	}
 	at, why := m.move(place.Position)
 	if why == "" {
-		place.Position = at
+		place.Position, place.Also = at, m.each(place.Also)
 		return place
 	}
 	return Place{Position: at, Evidence: Nearest, Why: why}
+}
+
+// each returns places that are moved, those that stay the same places.
+func (m *movedPlaces) each(all []Place) (moved []Place) {
+	for _, place := range all {
+		if at, why := m.move(place.Position); why == "" {
+			place.Position = at
+			moved = append(moved, place)
+		}
+	}
+	return moved
 }
 
 // removals is Places.Removals.

@@ -67,6 +67,8 @@ type Place struct {
 	IsText bool
 	// Text is the place of the value itself when this is that of what decides whether it is there; nil for others.
 	Text *Place
+	// Also are the places of other values that decide the field as well, where it is made of several.
+	Also []Place
 	// Why says why no line is known, in words for the reader of a report. Only with
 	// Nearest, and empty for a field that the object does not have.
 	Why string

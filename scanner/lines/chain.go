@@ -101,6 +101,10 @@ func stepsTo(f *Finding, source *origin.Origin) []origin.Step {
 	}
 	steps := source.Chain(field, part)
 	if end := slices.IndexFunc(steps, func(s origin.Step) bool { return isPlace(s.Position) }); end >= 0 {
+		if slices.ContainsFunc(source.Place(field, part).Also, func(p origin.Place) bool { return isPlace(p.Position) }) {
+			last := steps[end] // all of them make the value
+			return append(slices.Delete(slices.Clone(steps), end, end+1), last)
+		}
 		return steps[:end+1]
 	}
 	removals := source.Removals(field)

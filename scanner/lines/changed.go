@@ -5,6 +5,7 @@ import (
 	"context"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -128,12 +129,20 @@ func (l *Locator) preferChanged(f *Finding, all []report.Location) {
 	}
 }
 
-// preferText returns the place of a value itself, if the change wrote that and not what decides whether it is there.
-func (l *Locator) preferText(f *Finding, place origin.Place) origin.Place {
+// preferWritten returns the place of a value itself, if the change wrote that and not what decides whether it is there, or
+// of the only one that the change wrote of several values that a value is made of.
+func (l *Locator) preferWritten(f *Finding, place origin.Place) origin.Place {
 	from := change.OriginOf(f.Subject).Side
 	wrote := func(p origin.Place) bool { return l.changes.wrote(from, p.Path, p.Line) }
-	if place.Text != nil && f.Status == report.StatusNew && wrote(*place.Text) && !wrote(place) {
+	if f.Status != report.StatusNew || wrote(place) {
+		return place
+	}
+	if place.Text != nil && wrote(*place.Text) {
 		return *place.Text
+	}
+	also := slices.DeleteFunc(slices.Clone(place.Also), func(p origin.Place) bool { return !wrote(p) })
+	if len(also) == 1 {
+		return also[0]
 	}
 	return place
 }

@@ -112,7 +112,7 @@ func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) repo
 	if r, ok := l.takenOut(f, source, c); ok {
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
-	claim.Place = l.preferText(f, claim.Place)
+	claim.Place = l.preferWritten(f, claim.Place)
 	f.doubt(claim)
 	loc := l.at(f.Subject, claim.Place, c.field)
 	loc.Exact = loc.Exact && f.mutation(c.field) == 0

@@ -137,7 +137,7 @@ func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Cl
 	for _, c := range claims {
 		place, found := prover.Settle(ctx, c)
 		s := settled{Confirmed: found.Outcome == proof.Confirmed}
-		if s.Moved = s.Confirmed && place != c.Place; s.Moved {
+		if s.Moved = s.Confirmed && place.Position != c.Place.Position; s.Moved {
 			s.Place = place
 		}
 		all = append(all, s)

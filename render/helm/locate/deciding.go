@@ -106,6 +106,22 @@ func (l *looked) first(n int) []*Leaf {
 	return all
 }
 
+// also are where other values are written that decide a text which is made of more than one.
+func (l *looked) also(leaf *Leaf) (places []origin.Place) {
+	if !l.there || l.clue.text == "" || leaf.text() == l.clue.text {
+		return nil
+	}
+	for _, other := range l.first(fieldTries) {
+		if other == leaf {
+			continue
+		}
+		if place, ok := l.writtenAt(other); ok && l.effect(other, l.field) == changed {
+			places = append(places, origin.Place{Position: place.Position, Evidence: origin.Inferred})
+		}
+	}
+	return places
+}
+
 // placeOfLeaf is where the value is written that decides the field.
 func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 	if place, ok := l.writtenAt(leaf); ok {

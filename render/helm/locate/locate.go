@@ -154,6 +154,9 @@ func (l *looked) place() origin.Place {
 		text := l.placeOf(without)
 		place.Text = &text
 	}
+	if place.Found() && leaf != nil {
+		place.Also = l.also(leaf)
+	}
 	return place
 }
 
