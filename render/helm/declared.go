@@ -43,7 +43,7 @@ func (s *Source) Declared(root render.Root) render.Declared {
 		in := &installed{Source: s, root: root, chart: c}
 		var user map[string]any
 		if h, err := release.ParseHelmRelease(root.Unit.Object); err == nil {
-			user, _ = in.values(h, leftOut) // rendering says what is wrong
+			user, _ = in.values(h, nil) // rendering says what is wrong
 		}
 		d.Definitions = c.chart.Definitions(user)
 	}

@@ -59,7 +59,7 @@ func Parse(object json.RawMessage) (*Project, error) {
 		p.Spec.SourceRepos = []string{"*"}
 	}
 	if p.Spec.Destinations == nil {
-		p.Spec.Destinations = []Destination{{Server: "*", Namespace: "*"}}
+		p.Spec.Destinations = []argocd.Destination{{Server: "*", Namespace: "*"}}
 	}
 	if p.Spec.ClusterResourceWhitelist == nil {
 		p.Spec.ClusterResourceWhitelist = []Permitted{{Group: "*", Kind: "*"}}
