@@ -110,7 +110,7 @@ func (c *conformance) suites(ctx context.Context, dirs []string) error {
 	return c.compare(ctx, all)
 }
 
-// open opens a suite. Of one whose records have another form, the server is asked all the same.
+// open opens a suite. The server is asked also about one whose records have another form.
 func (c *conformance) open(dir string) (*suite.Suite, error) {
 	s, err := suite.Open(dir)
 	if err == nil {

@@ -55,7 +55,7 @@ var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)
 var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
 
 // undeclared ends a problem that says that a kind does not have a field: of several in one place, the
-// first that is found is told.
+// first that is found is reported.
 const undeclared = ": field not declared in schema"
 
 // typeErrors splits what a server says to a manifest whose types are wrong.

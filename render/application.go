@@ -16,7 +16,7 @@ type Application struct {
 	Instance string
 	// Tracking is how objects say whose they are: one of annotation, label, annotation+label and none.
 	Tracking string
-	// KubeVersion is the version of the cluster, and APIVersions what it is told to serve.
+	// KubeVersion is the version of the cluster, and APIVersions what it serves.
 	KubeVersion string
 	APIVersions []string
 	// BuildOptions are kustomize.buildOptions of Argo CD.

@@ -19,6 +19,6 @@
 //
 // Nothing is found out twice. A Renderer made Beside another takes over what follows from
 // directories that both trees have (shared.go), and a Cache keeps that, and results, from
-// one process to the next (cache.go, treecache.go). Both are keyed by the names git gives
+// one process to the next (cache.go, treecache.go). Both are keyed by git's names of
 // contents, so they need no invalidation.
 package render

@@ -20,7 +20,7 @@ type Needs struct {
 	// Artifacts are what the root needs from outside the repository, as far as that is known
 	// without having it. A root that needs some is refused, or lacks them.
 	Artifacts []Artifact
-	// Charts is set when charts are rendered, which are told the version of Kubernetes.
+	// Charts is set when charts are rendered, which see the version of Kubernetes.
 	Charts bool
 
 	// tree is the one that the needs are of.

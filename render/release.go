@@ -9,9 +9,9 @@ import (
 )
 
 // Release is what a unit of a HelmRelease is made of beside its object: the chart, what its
-// values are taken from, and what the chart is told of the cluster. All of it is resolved.
+// values are taken from, and what the chart sees of the cluster. All of it is resolved.
 type Release struct {
-	// Chart is the archive of the chart, as it is asked for, and Digest that of its bytes. It is
+	// Chart is the archive of the chart, as it is referred to, and Digest that of its bytes. It is
 	// zero for a chart that is a directory.
 	Chart  artifact.Artifact
 	Digest string

@@ -201,7 +201,7 @@ type Options struct {
 	// NoCharts is what is wrong with a kustomization that inflates charts, where what builds it does
 	// not; empty for `kustomize build --enable-helm`.
 	NoCharts string
-	// ChartKubeVersion and ChartAPIVersions are what charts of kustomizations are told of the cluster, in
+	// ChartKubeVersion and ChartAPIVersions are what charts of kustomizations see of the cluster, in
 	// place of what their entries say; "" and nil when nothing is.
 	ChartKubeVersion string
 	ChartAPIVersions []string
@@ -232,7 +232,7 @@ type Result struct {
 	KubeVersion *KubeVersionUse
 }
 
-// KubeVersionUse is what a chart makes of the version of Kubernetes that it is told.
+// KubeVersionUse is how a chart uses the version of Kubernetes that it sees.
 type KubeVersionUse struct {
 	// Read is set once the version may have decided something: what a root renders to, or since then where that
 	// is written, which is found by rendering it with other values.
@@ -260,7 +260,7 @@ func allows(wanted, version string) bool {
 	return err == nil && constraint.Check(v)
 }
 
-// What results say of files is in the words of package tree.
+// Results describe files with the types of package tree.
 type (
 	// Position is a place in a file of a tree.
 	Position = tree.Position

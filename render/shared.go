@@ -53,7 +53,7 @@ func (r *Renderer) shared() *shared {
 	return &shared{ids: named, found: cached.found, id: func(dir string) string { return cached.ids[dir] }, needs: cached.needs}
 }
 
-// treeID is the name git gives a directory, empty when there is none.
+// treeID is git's name of a directory, empty when there is none.
 func treeID(in treeNames, dir string) string {
 	id, err := in.TreeID(dir)
 	if err != nil {

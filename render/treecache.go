@@ -19,7 +19,7 @@ const maxCachedTree = 64 << 20
 
 // cachedTree is what the cache holds of a tree: what its directories hold, and what its roots
 // are made of. Each part is a function of the program, its limits and a directory, which
-// is named by its path and the name git gives its content. Whatever a tree has in the
+// is named by its path and git's name of its content. Whatever a tree has in the
 // same place can be taken from it, whichever tree it is of.
 type cachedTree struct {
 	found *discoverer

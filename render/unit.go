@@ -109,7 +109,7 @@ func (u *Unit) madeOf() []RootID {
 	return roots
 }
 
-// kubeVersion is the version of Kubernetes that a chart is told; empty for none.
+// kubeVersion is the version of Kubernetes that a chart sees; empty for none.
 func (u *Unit) kubeVersion() string {
 	if u == nil || u.Release == nil {
 		return ""
@@ -164,7 +164,7 @@ type Apply struct {
 	// MirrorPrune (as Prune says), Delete, WaitForTermination (deleted) and Orphan (they stay).
 	// It is never empty.
 	DeletionPolicy string
-	// User is who asks the API server: the name of a service account, as
+	// User is the user of the requests to the API server: the name of a service account, as
 	// system:serviceaccount:NAMESPACE:NAME, or empty for that of the deployer itself.
 	User string
 	// Force is set when an object with a changed immutable field is deleted and made again.

@@ -26,8 +26,8 @@ type Unknown struct {
 	Holds []string `json:"holds,omitempty"`
 }
 
-// variable is what tools that substitute variables replace. `$${X}` is how they are told
-// to leave `${X}` alone.
+// variable is what tools that substitute variables replace. `$${X}` has them
+// write `${X}`.
 var variable = regexp.MustCompile(`\$?\$\{#?([_A-Za-z][_A-Za-z0-9]*)[^{}]*\}`)
 
 // Variables returns the fields of an object that hold a variable, as in `${DOMAIN}`, for

@@ -5,7 +5,7 @@ package report
 const ExplainKind = "ExplainReport"
 
 // ExplainReport is how an API server comes to its answer to one request: which policies apply and
-// why, and what each of their expressions, and each part of these, gives. Values of Secrets are
+// why, and the value of each of their expressions, and of each part of these. Values of Secrets are
 // replaced by "(masked)".
 type ExplainReport struct {
 	APIVersion string           `json:"apiVersion"`

@@ -4,7 +4,7 @@ package report
 // schema docs/lint.schema.json.
 const LintKind = "LintReport"
 
-// LintReport is what lint has to say of a tree: every output is a pure function of it.
+// LintReport is the result of linting a tree: every output is a pure function of it.
 // Findings are in a total order - path, line, column, then what they say - so that
 // equal trees give equal bytes.
 type LintReport struct {

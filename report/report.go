@@ -267,7 +267,7 @@ type Summary struct {
 	// Policies and Bindings count those that judged.
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
-	// Coverage says of how many objects the verdict is exact; nil when no request was made.
+	// Coverage has the number of objects whose verdict is exact; nil when no request was made.
 	Coverage *Coverage `json:"coverage,omitempty"`
 	// Webhooks are the webhooks with failurePolicy: Fail whose rules match a request. They are not
 	// called, and may change or refuse it, also by being away.

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// verdicts returns what the policies in force and the proposed ones say of the request.
+// verdicts returns the verdicts of the policies in force and of the proposed ones on the request.
 func (r *review) verdicts(ctx context.Context) (inForce, proposed server.Verdict, err error) {
 	inForce, err = r.InForce.Review(ctx, r.ask())
 	if err != nil || r.Proposed == r.InForce {

@@ -25,7 +25,7 @@ import (
 const maxDefinitions = 64 << 20
 
 // loadDefinitions adds the CustomResourceDefinitions that the configuration names sources of.
-// A source that is not there is told: objects of its kinds are not known then.
+// A source that is not there is reported: objects of its kinds are not known then.
 func (s *scan) loadDefinitions(ctx context.Context) error {
 	for _, source := range s.in.Config.CRDs {
 		objects, err := s.definitions(ctx, &source)

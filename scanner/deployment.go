@@ -70,7 +70,7 @@ type Applied struct {
 	// Answer is what the server says; it is certain unless Open says why not.
 	Answer policy.Verdict
 	Open   []string
-	// Denials are the answers of all policies that deny: a server gives one of them, in no order.
+	// Denials are the answers of all policies that deny: a server returns one of them, in no order.
 	Denials []policy.Verdict
 	// Told has, by the texts of Answer and Denials that policies made, what may be shown of them:
 	// without what they quote of a Secret.

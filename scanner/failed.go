@@ -66,7 +66,7 @@ func strength(d policy.Decision) int {
 
 // sameValidation reports whether two decisions by the same policy, of the base and of the
 // head, are about the same validation. An edit of the policy may have moved it to another
-// index or changed its expression. What is no validation's is told apart by its cause.
+// index or changed its expression. What is no validation's is identified by its cause.
 func sameValidation(was, d policy.Decision) bool {
 	if was.Validation < 0 || d.Validation < 0 {
 		return was.Validation == d.Validation && was.Cause == d.Cause && was.Expression == d.Expression

@@ -33,7 +33,7 @@ type Input struct {
 	// Part makes a scan judge only the targets of the release of Kubernetes that the process
 	// imitates. Without it targets of another release are an *InputError.
 	Part bool
-	// Answers, when set, are where objects are written, and Settled which policies have nothing to say of them, for
+	// Answers, when set, are where objects are written, and Settled which policies have no finding about them, for
 	// scans of other releases of the same trees, one after the other.
 	Answers *origin.Answers
 	Settled *settled.Evaluations

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Tool is what reports say of the program with a version, in a process that imitates an API server.
+// Tool describes the program with a version in reports, in a process that imitates an API server.
 func Tool(version string) report.Tool {
 	r := emulation.Current()
 	return report.Tool{Name: "preadmit", Version: version, Kubernetes: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig}
@@ -90,7 +90,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 	return nil
 }
 
-// Part is what a process says of the targets of one release of Kubernetes.
+// Part is the result of a process for the targets of one release of Kubernetes.
 type Part struct {
 	Release release.Release `json:"release"`
 	Report  *report.Report  `json:"report"`

@@ -52,7 +52,7 @@ type Surveyed struct {
 func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	in.Base = nil
 	s := newScan(in)
-	s.everything = true  // what is missing is told
+	s.everything = true  // what is missing is reported
 	s.directories = true // policies are looked at as they are written, deployed or not
 	if err := s.discover(ctx); err != nil {
 		return nil, err

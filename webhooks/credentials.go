@@ -32,7 +32,7 @@ type secrets struct {
 // errNoApp: there is no App yet.
 var errNoApp = errors.New("there is no GitHub App yet: open /setup, or set app.id")
 
-// read gives the credentials as they are now. Of wrong ones it gives all *app.KeyError.
+// read returns the credentials as they are now. For wrong ones it returns every *app.KeyError.
 func (s secrets) read() (app.Credentials, error) {
 	if s.config == (AppConfig{}) {
 		return s.saved()

@@ -43,7 +43,7 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Log is where all parts log; nil discards it.
 	Log *slog.Logger
-	// Reload tells the service to look for new secrets at once. It may be nil.
+	// Reload makes the service look for new secrets at once. It may be nil.
 	Reload <-chan os.Signal
 }
 
@@ -69,7 +69,7 @@ type Service struct {
 	// started is set once all is there that deliveries need.
 	started, draining atomic.Bool
 	key               devKey // of the pages, with --dev
-	// readiness is asked by everybody once the service is started, and asks the queue seldom.
+	// readiness answers everybody once the service is started, and asks the queue seldom.
 	readiness readiness
 	failed    chan error
 
@@ -117,7 +117,7 @@ func listen(ctx context.Context, key, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close gives up what New took, for a service that is not run.
+// Close releases what New took, for a service that is not run.
 func (s *Service) Close(ctx context.Context) error {
 	var errs []error
 	if s.judge != nil {
@@ -141,7 +141,7 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// URL is where the service listens, for whoever is on this machine.
+// URL is where the service listens, for clients on this machine.
 func (s *Service) URL() string { return "http://" + s.web.Addr().String() }
 
 // publicURL is where others reach it.

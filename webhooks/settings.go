@@ -23,7 +23,7 @@ type Setting struct {
 	Argument string
 	// Usage says what it is for.
 	Usage string
-	// Default is the value of who gives none.
+	// Default is the value when none is set.
 	Default string
 	// Repeatable settings are lists: flags are repeated, variables separate by commas.
 	Repeatable bool

@@ -163,7 +163,7 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 	return f.onServer(ctx, p, program, state, watch)
 }
 
-// onServer runs a server with a state, nil for none, and does with it what is asked for.
+// onServer runs a server with a state, nil for none, and does what the command needs with it.
 func (f *sandboxFlags) onServer(ctx context.Context, p cli.Process, program string, state *sandboxState, watch *sandbox.Watch) error {
 	server, loader, err := f.start(ctx, program)
 	if err != nil {
@@ -265,7 +265,7 @@ func (f *sandboxFlags) choose(clusters []scanner.Deployed) (scanner.Deployed, er
 	return scanner.Deployed{}, cli.Usagef("--target %s: there is no such target, want one of %s", f.target, known)
 }
 
-// load gives the server the state and, with --verify, compares.
+// load loads the state into the server and, with --verify, compares.
 func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (loaded *sandbox.Loaded, verified *sandbox.Verified, err error) {
 	progress := cli.NewProgress(p, f.scan.Quiet)
 	loader.Progress = progress.Update

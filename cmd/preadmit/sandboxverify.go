@@ -30,7 +30,7 @@ func (f *sandboxFlags) verifyAll(ctx context.Context, p cli.Process, program str
 			return fmt.Errorf("say what is compared: %w", err)
 		}
 		told := d
-		if i > 0 { // what does not render is told once
+		if i > 0 { // what does not render is printed once
 			told = &scanner.Deployment{Report: d.Report}
 		}
 		verified, err := f.verifyOne(ctx, p, program, &sandboxState{told, c})

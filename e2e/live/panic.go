@@ -13,7 +13,7 @@ import (
 )
 
 // panicTransport answers for a server that panicked, which resets the stream of the call: what it
-// says of a panic where it can still answer (k8s.io/apiserver/pkg/server/filters/wrap.go).
+// answers after a panic where it can still answer (k8s.io/apiserver/pkg/server/filters/wrap.go).
 type panicTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

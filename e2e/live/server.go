@@ -212,7 +212,7 @@ func (s *Server) stop() {
 	s.process.stop()
 }
 
-// Proxy returns a handler that passes calls on as system:admin, and tells of those that write:
+// Proxy returns a handler that passes calls on as system:admin, and reports those that write:
 // what was sent and what the server answered.
 func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http.Handler, error) {
 	target, err := url.Parse(s.url)
@@ -225,7 +225,7 @@ func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Header.Set("Authorization", "Bearer "+adminToken)
-			r.Out.Header.Del("Accept-Encoding") // what is told of is not compressed
+			r.Out.Header.Del("Accept-Encoding") // what is reported is not compressed
 		},
 		ModifyResponse: func(r *http.Response) error {
 			sent, ok := r.Request.Context().Value(bodyKey{}).([]byte)

@@ -10,7 +10,7 @@ import (
 )
 
 // startEtcd starts etcd with its data in a directory. It listens on sockets in the directory run
-// only, which nobody else may enter: etcd itself lets in whoever reaches it. Data that is not kept
+// only, which nobody else may enter: etcd itself serves every client that can reach it. Data that is not kept
 // is not synced to the disk.
 func startEtcd(ctx context.Context, data, run string, keep bool) (e *embed.Etcd, address string, err error) {
 	socket := func(name string) url.URL { return url.URL{Scheme: "unix", Path: filepath.Join(run, name)} }

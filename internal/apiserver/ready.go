@@ -16,7 +16,7 @@ const (
 	pollEvery    = 50 * time.Millisecond
 )
 
-// errEnded is what is said of a server that ends while it starts and gives no reason.
+// errEnded is the error for a server that ends while it starts without a reason.
 var errEnded = errors.New("it ended")
 
 // ready waits until the server answers /readyz.

@@ -80,7 +80,7 @@ func (c *Credentials) of(host string) (Login, bool) {
 type registryKey struct{}
 
 // mayGet reports whether a host may get the credentials of the registry that is talked to: it
-// is the registry, or gives out its tokens.
+// is the registry, or the host that issues its tokens.
 func (c *Credentials) mayGet(ctx context.Context, host string) bool {
 	registry, _ := ctx.Value(registryKey{}).(string)
 	if registry == "" {
@@ -90,7 +90,7 @@ func (c *Credentials) mayGet(ctx context.Context, host string) bool {
 	return host == registry || registry == dockerRegistry && host == dockerRealm || slices.Contains(login.Realms, host)
 }
 
-// Docker Hub gives out its tokens at another host.
+// Docker Hub issues its tokens at another host.
 const (
 	dockerRegistry = "registry-1.docker.io"
 	dockerRealm    = "auth.docker.io"

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// claims are what an App says of itself in a JSON web token.
+// claims are the claims of an App's JSON web token.
 type claims struct {
 	Issuer   any   `json:"iss"`
 	IssuedAt int64 `json:"iat"`

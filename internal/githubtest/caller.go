@@ -19,7 +19,7 @@ const (
 	asClient            // an App by its client ID and secret
 )
 
-// caller is who asks.
+// caller is the client of a request.
 type caller struct {
 	kind         kind
 	login        string
@@ -32,7 +32,7 @@ type caller struct {
 	revoked      bool
 }
 
-// caller finds out who asks. When it is nil, the answer says why.
+// caller returns the client of a request. When it is nil, the answer says why.
 func (s *Server) caller(r *http.Request) (*caller, answer) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if user, password, basic := r.BasicAuth(); basic {

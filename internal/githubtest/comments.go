@@ -52,7 +52,7 @@ func (s *Server) addComment(c Comment) *Comment {
 	return &c
 }
 
-// Comment comments on a pull request and tells so. It gives the comment's ID.
+// Comment comments on a pull request, sends the event, and returns the comment's ID.
 func (r *Repository) Comment(number int, author, body string) (id int64, err error) {
 	err = r.server.act(func() error {
 		p := r.repo.pull(number)
@@ -121,7 +121,7 @@ func (s *Server) getComment(q *query) answer {
 	return ok(s.commentBody(q, c))
 }
 
-// own is the comment of a request's path, if who asks may change it.
+// own is the comment of a request's path, if the caller may change it.
 func (s *Server) own(q *query) (*Comment, answer) {
 	c, a := s.comment(q)
 	if c != nil && c.Author != q.who.login {

@@ -62,7 +62,7 @@ func (r *Repository) Commit(parent string, files Files) (string, error) {
 	return r.repo.commit(parent, files)
 }
 
-// Push commits changes to a branch and tells so. A branch that does not exist begins at
+// Push commits changes to a branch and sends the event. A branch that does not exist begins at
 // the default branch.
 func (r *Repository) Push(branch string, files Files) (sha string, err error) {
 	err = r.server.act(func() error {
@@ -78,7 +78,7 @@ func (r *Repository) Push(branch string, files Files) (sha string, err error) {
 	return sha, err
 }
 
-// ForcePush commits changes to parent, has the branch point there, and tells so.
+// ForcePush commits changes to parent, has the branch point there, and sends the event.
 func (r *Repository) ForcePush(branch, parent string, files Files) (sha string, err error) {
 	err = r.server.act(func() error {
 		if sha, err = r.repo.commit(parent, files); err != nil {
@@ -89,12 +89,12 @@ func (r *Repository) ForcePush(branch, parent string, files Files) (sha string, 
 	return sha, err
 }
 
-// SetBranch has a branch point at any commit, and tells so.
+// SetBranch has a branch point at any commit, and sends the event.
 func (r *Repository) SetBranch(branch, sha string) error {
 	return r.server.act(func() error { return r.server.move(r.repo, branch, sha) })
 }
 
-// DeleteBranch removes a branch, and tells so.
+// DeleteBranch removes a branch, and sends the event.
 func (r *Repository) DeleteBranch(branch string) error {
 	return r.server.act(func() error {
 		before := r.repo.tip(branch)

@@ -179,7 +179,7 @@ func (a *App) LoseDeliveries(n, status int) {
 	a.server.locked(func() { a.lose, a.loseStatus = n, status })
 }
 
-// Send delivers any event to the App, and waits for the answer. It gives the GUID.
+// Send delivers any event to the App, waits for the answer, and returns the GUID.
 func (a *App) Send(event string, payload any) (guid string, err error) {
 	text, err := json.Marshal(payload)
 	if err != nil {

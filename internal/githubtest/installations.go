@@ -33,7 +33,7 @@ func (i *installation) covers(r *repository) bool {
 }
 
 // Install installs an App on an account: for some of its repositories, or for all when
-// none are named. It tells so.
+// none are named. It sends the event.
 func (a *App) Install(account string, repos ...*Repository) (*Installation, error) {
 	s := a.server
 	in := &installation{app: a, account: account, permissions: maps.Clone(a.opts.Permissions), left: 5000}
@@ -57,7 +57,7 @@ func (i *Installation) SetPermissions(permissions map[string]string) {
 	i.server.locked(func() { i.in.permissions = maps.Clone(permissions) })
 }
 
-// AcceptPermissions grants all that the App asks for, and tells so.
+// AcceptPermissions grants all that the App asks for, and sends the event.
 func (i *Installation) AcceptPermissions() error {
 	return i.server.act(func() error {
 		i.in.permissions = maps.Clone(i.in.app.opts.Permissions)
@@ -66,7 +66,7 @@ func (i *Installation) AcceptPermissions() error {
 	})
 }
 
-// Suspend suspends the installation, or ends that, and tells so.
+// Suspend suspends the installation, or ends that, and sends the event.
 func (i *Installation) Suspend(suspended bool) error {
 	return i.server.act(func() error {
 		i.in.suspended = suspended
@@ -75,7 +75,7 @@ func (i *Installation) Suspend(suspended bool) error {
 	})
 }
 
-// Uninstall removes the installation with its tokens, and tells so.
+// Uninstall removes the installation with its tokens, and sends the event.
 func (i *Installation) Uninstall() error {
 	return i.server.act(func() error {
 		i.server.tellInstallation(i.in, "deleted")
@@ -85,7 +85,7 @@ func (i *Installation) Uninstall() error {
 	})
 }
 
-// AddRepositories returns the installation more repositories, and tells so.
+// AddRepositories adds repositories to the installation, and sends the event.
 func (i *Installation) AddRepositories(repos ...*Repository) error {
 	return i.server.act(func() error {
 		var added []*repository
@@ -98,7 +98,7 @@ func (i *Installation) AddRepositories(repos ...*Repository) error {
 	})
 }
 
-// RemoveRepository takes a repository from the installation, and tells so.
+// RemoveRepository removes a repository from the installation, and sends the event.
 func (i *Installation) RemoveRepository(r *Repository) error {
 	return i.server.act(func() error {
 		if i.in.repos == nil {

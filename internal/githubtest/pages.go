@@ -28,7 +28,7 @@ type code struct {
 // SetViewer says who is logged in at GitHub's pages. Without one, they ask.
 func (s *Server) SetViewer(login string) { s.locked(func() { s.viewer = login }) }
 
-// isPage tells paths of pages from those of the API.
+// isPage reports whether a path is of a page and not of the API.
 func isPage(path string) bool {
 	return strings.HasPrefix(path, "/login/oauth/") || path == "/settings/apps/new" || strings.HasPrefix(path, "/organizations/")
 }

@@ -65,7 +65,7 @@ func (r *repository) removePull(number int) {
 	r.pulls = slices.DeleteFunc(r.pulls, func(p *pull) bool { return p.number == number })
 }
 
-// OpenPull opens a pull request, tells so, and returns its number.
+// OpenPull opens a pull request, sends the event, and returns its number.
 func (r *Repository) OpenPull(o PullOptions) (number int, err error) {
 	err = r.server.act(func() error {
 		p := &pull{
@@ -113,7 +113,7 @@ func (r *Repository) Pull(number int) Pull {
 	}
 }
 
-// ClosePull closes a pull request, and tells so.
+// ClosePull closes a pull request, and sends the event.
 func (r *Repository) ClosePull(number int) error {
 	return r.change(number, "closed", func(p *pull) map[string]any {
 		p.state = "closed"
@@ -147,7 +147,7 @@ func (r *Repository) SetTitle(number int, title string) error {
 	})
 }
 
-// SetBase has a pull request go into another branch, and tells so.
+// SetBase has a pull request go into another branch, and sends the event.
 func (r *Repository) SetBase(number int, base string) error {
 	return r.change(number, "edited", func(p *pull) map[string]any {
 		ref, sha := p.base, p.baseSHA
@@ -156,7 +156,7 @@ func (r *Repository) SetBase(number int, base string) error {
 	})
 }
 
-// change does something to a pull request and tells so.
+// change changes a pull request and sends the event.
 func (r *Repository) change(number int, action string, do func(*pull) map[string]any) error {
 	return r.server.act(func() error {
 		p := r.repo.pull(number)

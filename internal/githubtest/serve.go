@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// answer is what a handler gives.
+// answer is what a handler returns.
 type answer struct {
 	status int
 	body   any

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// Config describes the first repository and who asks.
+// Config describes the first repository and the clients.
 type Config struct {
 	// Owner and Repo name the repository; "octo" and "shop" when empty.
 	Owner, Repo string
@@ -28,7 +28,7 @@ type Config struct {
 	ReadOnly bool
 	// NoCodeScanning refuses SARIF as a repository without it does.
 	NoCodeScanning bool
-	// PageSize bounds the pages of lists below what is asked for, 100 when 0.
+	// PageSize bounds the pages of lists below what a request asks for, 100 when 0.
 	PageSize int
 	// OldestFirst lists check runs the other way round: GitHub promises no order.
 	OldestFirst bool

@@ -7,7 +7,7 @@
 //   - The parent calls [Command.Start]. It starts the program with pipes for input,
 //     output and results, watches memory and output, and kills the whole process group
 //     when a limit is passed or the context ends.
-//   - The init of this package, in the program, gives up its capabilities and has the kernel
+//   - The init of this package, in the program, drops its capabilities and has the kernel
 //     refuse everything else from then on: Landlock for files, seccomp for system calls,
 //     resource limits. Then it executes the program anew, so that all threads of the program
 //     that continues were started in the jail.

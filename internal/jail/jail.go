@@ -17,7 +17,7 @@ type Command struct {
 	Env []string
 	// Read are files, and directories with all below, that the program may read.
 	Read []string
-	// Input is what the program finds on its standard input, and after it what InputFrom gives, if
+	// Input is what the program finds on its standard input, and after it what InputFrom returns, if
 	// that is set. Who sets it ends it when the program has ended.
 	Input     []byte
 	InputFrom io.Reader

@@ -109,7 +109,7 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 
 // conditional are system calls that are harmless with some arguments. The runtime of Go
 // interrupts its threads with SIGURG; a process may signal itself; its children it
-// knows by the file descriptors that clone gives, and no other process by one. Shared
+// knows by the file descriptors that clone returns, and no other process by one. Shared
 // memory would not count as data, which is limited.
 func conditional(pid int) []rule {
 	own := uint32(pid)

@@ -59,8 +59,8 @@ func unknownFields(o *render.Object) []render.Unknown {
 	})
 }
 
-// capabilities are the version of Kubernetes and the APIs that charts are told of: those that the options of
-// a source name, else those of the cluster. Of a version only the numbers are told.
+// capabilities are the version of Kubernetes and the APIs that charts see: those that the options of
+// a source name, else those of the cluster. Charts see only the numbers of a version.
 func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube string, served []string, err error) {
 	application := p.root.Unit.Application
 	if kube = cmp.Or(kubeVersion, application.KubeVersion); kube != "" {

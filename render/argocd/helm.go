@@ -148,7 +148,7 @@ func (r *run) render(ctx context.Context) (*release.Rendered, error) {
 	return rendered, nil
 }
 
-// release is the release that `helm template` is told to render.
+// release is the release that `helm template` renders.
 func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 	opts, application := h.options(), h.root.Unit.Application
 	version, served, err := h.capabilities(opts.KubeVersion, opts.APIVersions)

@@ -19,7 +19,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// given are the values that an Application gives to a chart.
+// given are the values that an Application sets for a chart.
 type given struct {
 	files    []values.File
 	assigned []values.Assignment
@@ -34,7 +34,7 @@ func optionErrorf(field, format string, args ...any) error {
 	return &optionError{field, fmt.Sprintf(format, args...)}
 }
 
-// values collects the values, in the order in which Argo CD gives them to Helm.
+// values collects the values, in the order in which Argo CD passes them to Helm.
 func (h *helmPart) values(trace tree.Trace) (*given, error) {
 	opts := h.options()
 	g := &given{contents: map[string]string{}}

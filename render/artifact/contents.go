@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// Contents gives the contents of artifacts that were fetched before. It is safe for
+// Contents returns the contents of artifacts that were fetched before. It is safe for
 // concurrent use. What is not there is a *MissingError.
 type Contents interface {
 	// Tree returns the files of an artifact of the kinds Git and OCI; without submodules.

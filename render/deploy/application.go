@@ -218,7 +218,7 @@ func (e *expander) chartSource(s *argocd.Source) (from render.ApplicationSource,
 	return from, ""
 }
 
-// chartArtifact is a chart as it is asked for. A registry is named without a scheme.
+// chartArtifact is the artifact that a reference to a chart names. A registry is named without a scheme.
 func chartArtifact(url, name, version string) artifact.Artifact {
 	if !strings.Contains(url, "://") {
 		url = "oci://" + url

@@ -43,7 +43,7 @@ func (e *expander) rootFiles(root render.Root) []string {
 }
 
 // claim notes the discovered roots whose files a unit reads: of a directory that Flux cannot
-// build, all in it, and of one that Argo CD gives to something that is not executed, the root of it.
+// build, all in it, and of one that Argo CD passes to a tool that is not executed, the root of it.
 func (e *expander) claim(n *node) {
 	if n.root.Unit.IsElsewhere() {
 		return

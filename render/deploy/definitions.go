@@ -15,7 +15,7 @@ import (
 
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// settleReleases tells releases which custom kinds their cluster has, once its units are known,
+// settleReleases sets which custom kinds the cluster of each release has, once its units are known,
 // and renders those that are to be rendered.
 func (e *expander) settleReleases() error {
 	for {
@@ -86,7 +86,7 @@ func (e *expander) exclude(n *node) {
 	n.fail(render.ProblemRefused, n.excluded, fmt.Sprintf("kustomize-controller does not apply this %s: whether the cluster has one, and what that says, is not known", n.root.Object.Kind))
 }
 
-// define gives releases the custom kinds of their clusters that they mention.
+// define sets the custom kinds of their clusters that releases mention.
 func (e *expander) define(releases []*node) error {
 	declared := map[*node]render.Declared{}
 	for _, n := range releases {
@@ -192,7 +192,7 @@ func (e *expander) definedByTemplates(releases []*node, declared map[*node]rende
 	return nil
 }
 
-// tell gives releases those custom kinds that they mention, in order.
+// tell sets those custom kinds that releases mention, in order.
 func (e *expander) tell(releases []*node, declared map[*node]render.Declared, known map[schema.GroupKind]render.Definition) {
 	for _, n := range releases {
 		var mentioned []render.Definition

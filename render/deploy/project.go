@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/argocd/project"
 )
 
-// findProjects gives the units of Applications their AppProjects, what these forbid, and what the
+// findProjects sets the AppProjects of the units of Applications, what these forbid, and what the
 // settings of Argo CD leave to others.
 func (e *expander) findProjects() error {
 	for _, n := range slices.Clone(e.nodes) {

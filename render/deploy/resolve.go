@@ -127,7 +127,7 @@ func (e *expander) isSelf(c *cluster, ref render.ObjectRef, url string) bool {
 	return c.self[ref] || e.isNamed(ref) || url != "" && (c.urls[fluxtypes.Address(url)] || e.isRemote(url))
 }
 
-// isNamed reports whether the options say of a source that it is this repository.
+// isNamed reports whether the options name a source as this repository.
 func (e *expander) isNamed(ref render.ObjectRef) bool {
 	_, ok := e.opts.SourcePaths[ref.String()]
 	return ok || slices.Contains(e.opts.Self, ref.String())

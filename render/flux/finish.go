@@ -66,7 +66,7 @@ func (u *unit) check(o *render.Object, content map[string]any) *render.Problem {
 	return nil
 }
 
-// decryptionDisabled reports whether an annotation tells the controller to apply a Secret
+// decryptionDisabled reports whether an annotation has the controller apply a Secret
 // encrypted as it is.
 func decryptionDisabled(metadata map[string]any) bool {
 	annotations, _ := metadata["annotations"].(map[string]any)

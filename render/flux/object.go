@@ -116,7 +116,7 @@ func (c *KubeConfig) Cluster(own, namespace string) string {
 	return own + ", kubeconfig"
 }
 
-// Excluded returns the field by which an object tells kustomize-controller to leave it alone; empty when it does not.
+// Excluded returns the field by which an object has kustomize-controller leave it alone; empty when it does not.
 func Excluded(object []byte) (field string) {
 	var o struct {
 		Metadata map[string]any `json:"metadata"`

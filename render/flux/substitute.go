@@ -307,7 +307,7 @@ func (e *evaluation) writeFunc(out *strings.Builder, n *parse.FuncNode) error {
 	return nil
 }
 
-// isDefault reports whether an operator gives a value for a variable that is empty.
+// isDefault reports whether an operator has a default for a variable that is empty.
 func isDefault(operator string) bool {
 	switch operator {
 	case "-", "+", "=", "?", ":-", ":+", ":=", ":?":

@@ -22,7 +22,7 @@ import (
 type loaded struct {
 	chart *release.Chart
 	err   error
-	// declared is what the chart says of custom kinds.
+	// declared has the custom kinds that the chart defines.
 	declared func() *declared
 	// words are those of its texts.
 	words func() tree.WordSet

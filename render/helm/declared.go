@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// declared is what a chart says of custom kinds.
+// declared has the custom kinds that a chart defines.
 type declared struct {
 	may bool
 	// words are texts like names of API groups, asked those beside questions for what the

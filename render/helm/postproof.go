@@ -24,7 +24,7 @@ type patchedField struct {
 	part  origin.Part
 	value any
 	found bool
-	// same is set when the chart gives the field this value too.
+	// same is set when the chart writes this value to the field too.
 	same bool
 }
 

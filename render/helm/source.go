@@ -132,7 +132,7 @@ type installed struct {
 	*Source
 	root  render.Root
 	chart *loaded
-	// kubeVersion is told when the version of Kubernetes is read; nil where nobody asks.
+	// kubeVersion is called when the version of Kubernetes is read; nil where nobody needs it.
 	kubeVersion *render.KubeVersionUse
 	// digest takes the place of the digest of the chart's manifest; empty for the one that is known.
 	digest string

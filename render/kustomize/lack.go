@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// missingTarget and missingReplicas are what kustomize says of objects that it asks for by name
+// missingTarget and missingReplicas are kustomize's messages about objects that it looks for by name
 // and does not find: those of patches without a target, and of `replicas`.
 var (
 	missingTarget   = regexp.MustCompile(`no matches for Id ([^\s;]+); failed to find unique target for patch`)

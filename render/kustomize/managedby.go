@@ -18,7 +18,7 @@ import (
 // anyVersion stands for the version of a kustomize that is not known.
 const anyVersion = "v5.8.1"
 
-// versioned gives the label of buildMetadata managedByLabel the version of the kustomize that the options
+// versioned sets the label of buildMetadata managedByLabel to the version of the kustomize that the options
 // have: kustomize writes that of the program that it is in.
 func (r *Source) versioned(resources resmap.ResMap, c *build.Closure, dir string) error {
 	if !isVersioned(c, dir) {

@@ -63,7 +63,7 @@ type Kustomization struct {
 // where the object's own document has it, then all that wrote it later, down to the
 // one in effect, whose position is that of Place. A step that is not certain is left
 // out, so that of a field that is absent, or of which little is known, there is only
-// the one that Place gives.
+// the one that Place returns.
 func (s *Origin) Chain(path string, part Part) []Step {
 	at := s.Place(path, part)
 	if p := s.places(); p.History != nil {

@@ -81,7 +81,7 @@ func endsNoToken(c byte) bool {
 }
 
 // Guard counts the nodes of each YAML document with its aliases expanded. What
-// does not parse is left to whoever reads it next.
+// does not parse is left to its next reader.
 func Guard(data []byte, limits Limits) *ExpansionError {
 	for _, chunk := range SplitChunks(Normalize(data)) {
 		decoder := yaml.NewDecoder(strings.NewReader(chunk.Text))
@@ -177,7 +177,7 @@ func SplitChunks(text string) []chunk {
 	var out []chunk
 	start, line := 0, 0
 	for _, at := range Separator.FindAllStringIndex(text, -1) {
-		// The reader gives the newline before the separator back to the document.
+		// The reader returns the newline before the separator to the document.
 		out = append(out, chunk{text[start : at[0]+1], line})
 		line += strings.Count(text[start:at[1]], "\n")
 		start = at[1]

@@ -43,7 +43,7 @@ func IsMark(id string) bool {
 	return id == dirMark || strings.HasPrefix(id, LinkMark) || strings.HasPrefix(id, listMark) || strings.HasPrefix(id, bytesMark)
 }
 
-// ObjectID is the name git gives a blob: SHA-1 over its length and content. Blobs
+// ObjectID is git's name of a blob: SHA-1 over its length and content. Blobs
 // that were made to collide get names of their own (sha1cd).
 func ObjectID(data []byte) string {
 	h := sha1cd.New()

@@ -10,7 +10,7 @@ import (
 
 // IsManifestName reports whether what applies a directory reads a file of that name in it.
 // kubectl (FileExtensions of k8s.io/cli-runtime), Flux and Argo CD compare the extension as
-// it is written. A kustomization, or whoever names the file itself, reads any name.
+// it is written. A kustomization, and any other reference to the file itself, reads any name.
 func IsManifestName(name string) bool { return isManifestExtension(path.Ext(name)) }
 
 // IsOtherCase reports whether a file would have the name of a manifest if its extension

@@ -76,7 +76,7 @@ func (t *Tree) TraceBelow(dir string, trace Trace) {
 // Trace is what one render read: enough to know whether another tree would
 // render the same.
 type Trace struct {
-	// Reads maps each file read to the name git gives its content, in hex, each symbolic
+	// Reads maps each file read to git's name of its content, in hex, each symbolic
 	// link passed to its target, and directories found where something is named to a mark.
 	Reads map[string]string
 	// Misses are paths that were looked for and do not exist.

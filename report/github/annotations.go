@@ -222,7 +222,7 @@ func (p place) annotation(lines Translation) (a Annotation, ok bool, err error) 
 	return a, err == nil, err
 }
 
-// translate moves an annotation to the lines of the head, and gives a remark when
+// translate moves an annotation to the lines of the head, and returns a remark when
 // the head does not have them.
 func (a *Annotation) translate(t Translation) (remark string, err error) {
 	m, err := t.lines(a.Path)

@@ -343,7 +343,7 @@ func untracked(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// optionsOf are the names that a client of an ask gives itself in the options of a request.
+// optionsOf are the field managers that a client of an ask sends in the options of a request.
 func (a Ask) optionsOf() (fieldManager, fieldValidation string) {
 	return a.Applier.Manager(), a.Applier.Validation()
 }

@@ -38,7 +38,7 @@ func (c coreClient) Namespaces() corev1client.NamespaceInterface {
 
 func (c coreClient) LimitRanges(string) corev1client.LimitRangeInterface { return limitRangeLister{} }
 
-// limitRangeLister is asked when the informer knows no LimitRange of a namespace.
+// limitRangeLister is used when the informer knows no LimitRange of a namespace.
 type limitRangeLister struct {
 	corev1client.LimitRangeInterface
 }
@@ -54,7 +54,7 @@ type nodeClient struct{ nodev1client.NodeV1Interface }
 
 func (nodeClient) RuntimeClasses() nodev1client.RuntimeClassInterface { return runtimeClassGetter{} }
 
-// runtimeClassGetter is asked when the informer does not know a RuntimeClass.
+// runtimeClassGetter is used when the informer does not know a RuntimeClass.
 type runtimeClassGetter struct {
 	nodev1client.RuntimeClassInterface
 }

@@ -33,7 +33,7 @@ type handler struct {
 	// decode turns what is sent into the object the server works on: defaulted, in the
 	// internal version for built-in kinds. Warnings are those of strict decoding.
 	decode func(sent *Object) (obj runtime.Object, warnings []string, err error)
-	// convert gives an object of any version of the kind as the server hands it to
+	// convert returns an object of any version of the kind as the server passes it to
 	// admission for a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
 	// plain reports whether applying a new object is creating it.

@@ -27,7 +27,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Ask is what a client asks of the API server.
+// Ask is a client's request to the API server.
 type Ask struct {
 	// Operation is admission.Create, Update or Delete.
 	Operation admission.Operation
@@ -59,7 +59,7 @@ type Ask struct {
 	controls *controlled.Fields
 }
 
-// Main returns the object that is asked about, nil when there is none.
+// Main returns the object that the request is about, nil when there is none.
 func (a Ask) Main() *Object {
 	if a.Object != nil {
 		return a.Object

@@ -131,7 +131,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 // ErrNoRBAC says that the state has no RBAC objects that could answer.
 var ErrNoRBAC = errors.New("no RBAC objects are known")
 
-// ParamAccess asks what the registry asks of the author of an
+// ParamAccess checks what the registry checks of the author of an
 // admission policy or a binding, given in a served version and valid: may
 // the user read what paramKind or paramRef refers to? Refusals are the server's
 // own; an error is ErrNoRBAC, or a defect.

@@ -50,7 +50,7 @@ func (c *Cluster) Namespaces() []string {
 	return slices.Compact(names)
 }
 
-// Matching returns what the API server's matcher of policies asks of a request's
+// Matching returns what the API server's matcher of policies needs of a request's
 // handler: which resources are equivalent. It converts nothing.
 func (c *Cluster) Matching() admission.ObjectInterfaces { return matching{mapper: c.mapper()} }
 

@@ -76,7 +76,7 @@ func accountResource() Resource {
 	return r
 }
 
-// accounts is asked for a ServiceAccount that the state does not have.
+// accounts returns a ServiceAccount that the state does not have.
 type accounts struct {
 	corev1client.ServiceAccountInterface
 	cluster   *Cluster

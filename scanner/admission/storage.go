@@ -257,7 +257,7 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 }
 
 // keeping is how an object came to be stored: a tool applied it, and a mutator changed it. tracked is
-// set where the managers of its fields are asked for.
+// set where the managers of its fields are needed.
 type keeping struct {
 	object  *Object
 	by      apply.Applier

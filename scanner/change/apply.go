@@ -11,18 +11,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Labels and annotations by which an object tells kustomize-controller how to apply it.
+// Labels and annotations of an object that have kustomize-controller apply it in other ways.
 const (
 	fluxGroup     = "kustomize.toolkit.fluxcd.io"
 	fluxPrune     = fluxGroup + "/prune"
 	fluxReconcile = fluxGroup + "/reconcile"
 	fluxApply     = fluxGroup + "/ssa"
-	// operatorPrune is the annotation by which an object tells flux-operator to leave it behind.
+	// operatorPrune is the annotation of an object that flux-operator leaves behind.
 	operatorPrune = "fluxcd.controlplane.io/prune"
 	fluxForce     = fluxGroup + "/force"
 	operatorForce = "fluxcd.controlplane.io/force"
 	argoOptions   = "argocd.argoproj.io/sync-options"
-	// helmPolicy is the annotation by which an object tells Helm to leave it behind.
+	// helmPolicy is the annotation of an object that Helm leaves behind.
 	helmPolicy = "helm.sh/resource-policy"
 )
 
@@ -83,7 +83,7 @@ func SyncOption(root render.Root, o *admission.Object, name string) bool {
 	return root.Unit != nil && slices.Contains(root.Unit.Apply.SyncOptions, name+"=true")
 }
 
-// syncOption returns what an object says of a sync option of Argo CD, empty for nothing.
+// syncOption returns an object's value of a sync option of Argo CD, empty for none.
 func syncOption(o *admission.Object, name string) string {
 	if !mentions(o, argoOptions) {
 		return ""
@@ -287,7 +287,7 @@ func (s *Side) object(id render.RootID, index int) *admission.Object {
 	return nil
 }
 
-// Suspend makes units that are suspended keep what they had: what the head says of them is
+// Suspend makes units that are suspended keep what they had: the head's version of them is
 // not applied.
 func (c *Change) Suspend() {
 	for _, root := range c.Head.Found.Roots {

@@ -259,7 +259,7 @@ type Options struct {
 	Under []string
 	// Selects reports whether roots with some names are judged; nil when all are.
 	Selects func(names ...string) bool
-	// Seeks reports whether a directory is asked for, whatever uses it; nil when none is.
+	// Seeks reports whether a directory is wanted, also where nothing uses it; nil when none is.
 	Seeks func(dir string) bool
 	// TestData reports whether somebody names a directory in test data; nil when nobody does.
 	TestData func(dir string) bool

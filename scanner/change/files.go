@@ -54,7 +54,7 @@ func (s *Side) Path(file string) string {
 	return path.Join(name, file)
 }
 
-// TreeName is what Location.Tree says of the side; extras are part of both.
+// TreeName is the value of Location.Tree for the side; extras are part of both.
 func (s *Side) TreeName() string {
 	if s.Extra {
 		return Head

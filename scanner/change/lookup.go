@@ -29,7 +29,7 @@ type Surroundings struct {
 // maxLookupRounds is how often releases are rendered to learn what more they look up.
 const maxLookupRounds = 4
 
-// LookUp tells releases what their charts look up in the cluster, as far as that is certain: of kinds
+// LookUp sets what the charts of releases look up in the cluster, as far as that is certain: of kinds
 // that are complete, the objects that are the same before and after the change and that no release
 // makes, and those that nothing makes. Other answers depend on what is applied first. around returns
 // the surroundings of a release; ok is false when there are none or several. extras are objects beside the trees.
@@ -103,7 +103,7 @@ func (s *Side) lookedInto(ctx context.Context, root render.Root) *render.Result 
 	return r
 }
 
-// answered gives a release answers.
+// answered returns a release with answers.
 func (s *Side) answered(id render.RootID, lookups []render.Lookup) {
 	if len(lookups) == 0 {
 		return

@@ -31,7 +31,7 @@ type Side struct {
 	discovered []render.Root
 	// read are the files that units are made of, with their directories, once asked for.
 	read map[string]bool
-	// Roots are the discovered roots that were rendered, by what ID gives.
+	// Roots are the discovered roots that were rendered, by their ID.
 	Roots map[render.RootID]*Rendered
 	// Given are the roots behind a path of the configuration (policies, context).
 	Given map[string][]*Rendered

@@ -1,4 +1,4 @@
-// Package clusterconfig finds what the files of a repository say of the API servers of its clusters: their
+// Package clusterconfig finds what the files of a repository configure for the API servers of its clusters: their
 // version of Kubernetes, their feature gates, and the APIs that --runtime-config switches on or off. Verdicts
 // do not go by it, since which objects such a file is about is not known: a scan says where it differs from
 // the API server that is imitated.

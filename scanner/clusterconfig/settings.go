@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// Setting is what a line of a file says of an API server: one of the three.
+// Setting is what a line of a file configures for an API server: one of the three.
 type Setting struct {
 	Path string
 	// Line is the line of the value, of the file's first line 1.

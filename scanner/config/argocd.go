@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// ArgoCD is what a repository does not say of Argo CD.
+// ArgoCD is the configuration of Argo CD that a repository does not have.
 type ArgoCD struct {
 	// Namespace is the one of Argo CD. Empty means argocd.
 	Namespace string `json:"namespace,omitempty"`
@@ -17,7 +17,7 @@ type ArgoCD struct {
 	Tracking string `json:"tracking,omitempty"`
 	// KustomizeBuildOptions are kustomize.buildOptions of argocd-cm.
 	KustomizeBuildOptions string `json:"kustomizeBuildOptions,omitempty"`
-	// KubeVersion is the version of the clusters, and APIVersions what they serve, as charts are told.
+	// KubeVersion is the version of the clusters, and APIVersions what they serve, as charts see them.
 	KubeVersion string   `json:"kubeVersion,omitempty"`
 	APIVersions []string `json:"apiVersions,omitempty"`
 	// Revisions are target revisions that mean what is judged. Empty means HEAD, main and master.

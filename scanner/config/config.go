@@ -56,7 +56,7 @@ type Config struct {
 	// StrictSubstitution is set where Flux fails when a variable has no value, as with the
 	// controller's StrictPostBuildSubstitutions.
 	StrictSubstitution bool `json:"strictSubstitution,omitempty"`
-	// ArgoCD is what the repository does not say of Argo CD. Nil means the default.
+	// ArgoCD is the configuration of Argo CD that the repository does not have. Nil means the default.
 	ArgoCD *ArgoCD `json:"argocd,omitempty"`
 	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
 	// means UnclaimedReport, and UnclaimedJudge where ApplicationSets that may apply them are not

@@ -8,7 +8,7 @@ const defaultServiceAccount = "system:serviceaccount:flux-system:kustomize-contr
 // controller of Flux that applies kustomizations.
 func DefaultUser() User { return NewUser(defaultServiceAccount, nil) }
 
-// NewUser returns a user with the groups that an API server gives to an impersonated
+// NewUser returns a user with the groups that an API server adds for an impersonated
 // user (kubectl --as, --as-group).
 func NewUser(name string, groups []string) User {
 	return User{Name: name, Groups: impersonate.Groups(name, groups)}

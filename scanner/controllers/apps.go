@@ -136,7 +136,7 @@ func statefulPodOf(set *appsv1.StatefulSet) (*Generated, error) {
 }
 
 // claimVolumes puts the volumes of the claim templates before those of the Pod
-// template that have other names (updateStorage), and tells where each is written.
+// template that have other names (updateStorage), and returns where each is written.
 // The controller has the claims in an order left to chance.
 func claimVolumes(set *appsv1.StatefulSet, pod *corev1.Pod) []move {
 	volumes, moves := []corev1.Volume{}, []move{}

@@ -2,7 +2,7 @@ package controllers
 
 import "strings"
 
-// move tells that what is below a field of a generated object was written below
+// move records that what is below a field of a generated object was written below
 // another field of its owner.
 type move struct{ from, to string }
 

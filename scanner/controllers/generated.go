@@ -143,7 +143,7 @@ func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 func JudgesPods(c *admission.Cluster, namespace string) bool {
 	ns, _, err := c.Namespace(namespace)
 	if err != nil {
-		return true // the Pod's own request tells what is wrong
+		return true // the Pod's own request reports what is wrong
 	}
 	if level := ns.Labels[podsecurity.EnforceLevelLabel]; level != "" && level != string(podsecurity.LevelPrivileged) {
 		return true

@@ -78,7 +78,7 @@ func isActive(job *batchv1.Job) bool {
 // firstIndex is the completion index of the first Pod of an indexed Job.
 const firstIndex = "0"
 
-// indexTemplate adds what tells a Pod of an indexed Job its index
+// indexTemplate adds the index to a Pod of an indexed Job
 // (k8s.io/kubernetes/pkg/controller/job/indexed_job_utils.go).
 func indexTemplate(template *corev1.PodTemplateSpec, job *batchv1.Job) {
 	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {

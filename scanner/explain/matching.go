@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// matching finds out what decides whether a policy applies: the API server's matcher is asked about
+// matching finds out what decides whether a policy applies: it calls the API server's matcher for
 // each field with all others matching everything.
 type matching struct {
 	engine  *policy.Engine
@@ -38,14 +38,14 @@ func everything() []v1.NamedRuleWithOperations {
 	}}}
 }
 
-// policy tells what of a policy's matchConstraints matches.
+// policy returns what of a policy's matchConstraints matches.
 func (m *matching) policy(p *policy.Policy) {
 	matches, unknown, err := m.engine.Matches(m.req, p, nil)
 	m.resources(p.Spec.MatchConstraints, "policy", "spec.matchConstraints")
 	m.whole("policy", "spec.matchConstraints", matches, unknown, err)
 }
 
-// binding tells what of a binding's matchResources matches.
+// binding returns what of a binding's matchResources matches.
 func (m *matching) binding(b *policy.Binding) {
 	matches, unknown, err := m.engine.Matches(m.req, nil, b)
 	if b.Spec.MatchResources != nil {
@@ -228,7 +228,7 @@ func shown(of map[string]string) string {
 	return clip("{"+labels.Set(of).String()+"}", maxValue)
 }
 
-// params tells which params a binding refers to, and returns them.
+// params returns the params that a binding refers to.
 func (m *matching) params(p *policy.Policy, b *policy.Binding) []*admission.Object {
 	params, err := m.engine.Params(p, b, m.req.GetNamespace())
 	missing := new(policy.UnknownParamError)

@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// seal returns what gives other values to what policies copied from Secrets into the object; nil when
-// they copied nothing. What an expression gives for both depends on no Secret.
+// seal returns what sets other values for what policies copied from Secrets into the object; nil when
+// they copied nothing. A value that is the same for both depends on no Secret.
 func (x *explainer) seal() func(map[string]any) map[string]any {
 	if x.before == nil || len(x.secrets.values) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (s *hidden) told(text string) string {
 	return text
 }
 
-// answer is what the server says, without what it tells of a Secret.
+// answer is the server's answer, without what it shows of a Secret.
 func (x *explainer) answer() report.ExplainedAnswer {
 	v := x.verdict
 	r, told := v.Response(), v.Told()

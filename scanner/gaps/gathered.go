@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// gathered is what a note says of the objects of all roots of which it says the same.
+// gathered is one note about the objects of all roots to which it applies.
 type gathered struct {
 	// at is the place of the note.
 	at    int

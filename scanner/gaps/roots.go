@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// Roots says of every selected root of the head what became of it, so that
+// Roots returns what became of every selected root of the head, so that
 // nothing goes missing silently.
 func (l *Ledger) Roots() {
 	for _, root := range l.Head.Found.Roots {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// Groups returns all groups of a user, given the groups that are asked for: a service
+// Groups returns all groups of a user, given the groups of the request: a service
 // account without groups gets those of service accounts, and everyone except the anonymous
 // user is authenticated.
 func Groups(name string, groups []string) []string {

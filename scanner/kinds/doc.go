@@ -5,7 +5,7 @@
 // Each kind is one row of the table in table.go. The row says
 //
 //   - what objects of the kind do to requests about others (Effect),
-//   - whether the versions that different roots have of an object are told apart, and
+//   - whether the versions that different roots have of an object are kept apart, and
 //     a change of one makes other objects be judged again (Governs),
 //   - in which version admission plugins read it (Version), and
 //   - which objects make an API server look for it (NeededBy).

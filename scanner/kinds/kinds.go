@@ -57,7 +57,7 @@ type Kind struct {
 	schema.GroupKind
 	Effect Effect
 	// Governs is set when roots may have different versions of an object, which are
-	// told apart, and a change of the object makes others be judged again.
+	// kept apart, and a change of the object makes others be judged again.
 	Governs bool
 	// Version is the API version in which admission plugins read the kind.
 	Version string

@@ -19,7 +19,7 @@ type Document struct {
 	Unlocated error
 }
 
-// Locate finds the lines of findings and of remarks, and says of findings what led to the values there. Those of one
+// Locate finds the lines of findings and of remarks, and adds to findings what led to the values there. Those of one
 // root are located in their order: how much is tried for all fields of a chart is bounded, and must not depend on which
 // finding comes first. It returns where other objects are written, in their order.
 func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding, objects []*admission.Object) ([]Document, error) {

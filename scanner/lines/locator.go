@@ -16,7 +16,7 @@ import (
 )
 
 // Locator finds where objects and their fields were written. It loads the
-// sources of a root when the first of its objects needs them, and Locate gives them up with the last one.
+// sources of a root when the first of its objects needs them, and Locate releases them with the last one.
 type Locator struct {
 	// ctx is that of the scan: what is loaded in one stage is kept for the next ones.
 	ctx    context.Context
@@ -46,7 +46,7 @@ func keyOf(o *admission.Object) sourceKey {
 	return sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 }
 
-// forget gives up the sources of the root of an object, which take as much memory as rendering it. Who asks for them
+// forget releases the sources of the root of an object, which take as much memory as rendering it. A caller that needs them
 // again has them loaded again.
 func (l *Locator) forget(o *admission.Object) {
 	l.mu.Lock()

@@ -9,7 +9,7 @@ import (
 
 // rule is one thing that lint looks for.
 type rule struct {
-	// LintRule has what reports say of the rule: identifier, severity and title.
+	// LintRule has what reports contain about the rule: identifier, severity and title.
 	report.LintRule
 	// check adds a remark for each place in a cluster where the rule does not hold.
 	check func(context.Context, *cluster)

@@ -7,7 +7,7 @@ import (
 )
 
 // checkTypes reports what status.typeChecking would say, and for policies that mutate, which
-// have none, what a check says of the fields that they read.
+// have none, what a check returns for the fields that they read.
 func checkTypes(ctx context.Context, c *cluster) {
 	checkMutationTypes(c)
 	var checker *typecheck.Checker

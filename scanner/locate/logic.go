@@ -12,7 +12,7 @@ import (
 type operand struct {
 	why fields
 	// guard: it says when nothing is demanded. selector: it compares with a constant.
-	// names: it tells an element by its name.
+	// names: it identifies an element by its name.
 	guard, selector, names bool
 }
 
@@ -50,7 +50,7 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 
 // rank orders alternatives: first demands on what is there, then on what is absent
 // - often the mark of an exception -, then the guards that say when nothing is
-// demanded: `!has(a) || b` and `a != 'x' || b` demand b. What only tells whom it is
+// demanded: `!has(a) || b` and `a != 'x' || b` demand b. What only says which objects it is
 // about comes last: `c.name != 'x' || !b`.
 func (o operand) rank() int {
 	switch {
@@ -76,8 +76,8 @@ func (o operand) rankOfAll() int {
 	return 0
 }
 
-// deepest are the fields of alternatives. A place that holds another one gives way
-// to it: of `has(a) && a.b` that is a.b.
+// deepest are the fields of alternatives. A place that holds another one is left out
+// for it: of `has(a) && a.b` that is a.b.
 func deepest(alternatives []operand) fields {
 	var all fields
 	for _, o := range alternatives {

@@ -13,7 +13,7 @@ import (
 // maxTexts bounds the texts of a question that other values are made of.
 const maxTexts = 24
 
-// Part tells which part of the text at path, one of the paths that Fields gives,
+// Part reports which part of the text at path, one of the paths that Fields returns,
 // has to change for the validation to hold, or to turn on other fields. Other
 // values are tried: made of the texts of the expression, its variables and the
 // params, of examples for those that are patterns, and of usual ones. Whole means

@@ -8,7 +8,7 @@ import (
 	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// Limits of one question. A cost is what the API server's estimator says of a
+// Limits of one question. A cost is the API server's estimate for a
 // function call; its own limit for one expression is ten times as much.
 const (
 	maxSteps = 200_000

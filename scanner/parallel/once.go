@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Once is a value that is computed once, for whoever asks first.
+// Once is a value that is computed once, when it is first needed.
 type Once[T any] struct {
 	compute     func() T
 	begun, done atomic.Bool

@@ -148,7 +148,7 @@ func filesOf(r *report.PlaygroundRequest) (map[string]string, []report.Playgroun
 	return files, nil
 }
 
-// maxProblems is how many mistakes, and how many notes, are told.
+// maxProblems is how many mistakes, and how many notes, are shown.
 const maxProblems = 20
 
 // problemsOf returns the mistakes of an error, with the fields that they are in.

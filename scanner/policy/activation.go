@@ -24,7 +24,7 @@ import (
 type activation struct {
 	object, oldObject, params, request any
 	variables                          []variable
-	// namespace gives namespaceObject, and authorizers what answers for the
+	// namespace returns namespaceObject, and authorizers what answers for the
 	// variables authorizer and authorizer.requestResource, when an expression asks.
 	namespace   func() any
 	authorizers *authorizers // nil: there are none
@@ -163,7 +163,7 @@ func uncounted(accessor plugincel.ExpressionAccessor, internal bool) error {
 	return budgetError(text, apiservercel.ErrOutOfBudget)
 }
 
-// evaluateAll evaluates a group of expressions within a cost budget and gives
+// evaluateAll evaluates a group of expressions within a cost budget and returns
 // what is left of it. An error means that the group as a whole has no result
 // (k8s.io/apiserver/pkg/admission/plugin/cel, evaluationActivation.Evaluate).
 func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget int64) ([]result, int64, error) {

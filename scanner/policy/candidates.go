@@ -37,7 +37,7 @@ func (e *Engine) candidates(req *admission.Request) []*hook {
 	return found
 }
 
-// mayMatch is also true when matching fails, so that the failure is told.
+// mayMatch is also true when matching fails, so that the failure is reported.
 func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmissionPolicy) bool {
 	matches, _, _, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
 	if !matches && err == nil && m.isAssumed(req) {

@@ -19,7 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// Compiler compiles policies, each text once however often it is asked for. It
+// Compiler compiles policies, each text once however often it is needed. It
 // is safe for concurrent use.
 type Compiler struct {
 	// Budget is the CEL cost that all evaluations of its policies may have together,
@@ -174,7 +174,7 @@ func (c *Compiler) compileWith(compiler *cel.Compiler, spec *v1.ValidatingAdmiss
 	return out
 }
 
-// failAs gives expressions that a server does not compile its errors: where values are not known, fields that no
+// failAs sets the server's errors of expressions that it does not compile: where values are not known, fields that no
 // request has compile, too.
 func (c *compiled) failAs(server *compiled) {
 	for _, pair := range [][2][]plugincel.CompilationResult{

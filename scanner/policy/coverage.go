@@ -20,7 +20,7 @@ type Sight struct {
 	Operation   k8sadmission.Operation
 }
 
-// Coverage tells which requests policies and bindings can match at all, whatever
+// Coverage reports which requests policies and bindings can match at all, whatever
 // the object: by resource, subresource, operation and scope, with the API server's
 // own matcher. Selectors and resource names are taken to match.
 type Coverage struct {

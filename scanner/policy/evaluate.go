@@ -303,7 +303,7 @@ func (e *evaluation) failAll(err error) []Decision {
 }
 
 // failureMessage is the message of a failed validation: of messageExpression
-// when that gives a usable text, else message, else the expression.
+// when that returns a usable text, else message, else the expression.
 func failureMessage(v *v1.Validation, evaluated *result) string {
 	if evaluated != nil && evaluated.err == nil && evaluated.value != nil {
 		if text, ok := evaluated.value.Value().(string); ok {

@@ -249,7 +249,7 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, 
 	return a
 }
 
-// versioned reports whether an object says of which version it is, which storage wants
+// versioned reports whether an object states its version, which storage needs
 // of no new object (k8s.io/apiserver/pkg/storage/etcd3, Create).
 func versioned(o *admission.Object) bool {
 	u := unstructured.Unstructured{Object: o.Content()}

@@ -54,7 +54,7 @@ func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) 
 	return found, nil
 }
 
-// selects returns what tells whether an object, of the right kind and namespace, is
+// selects returns a function that reports whether an object, of the right kind and namespace, is
 // referred to.
 func selects(ref *v1.ParamRef) (func(*admission.Object) bool, error) {
 	switch {

@@ -32,7 +32,7 @@ type Watch struct {
 	// Costs are what groups of expressions took of their budgets, that of variables included.
 	Costs []Cost
 	// Sealed is the same with other values in place of those of Secrets; nil when no Secret is
-	// read. What differs between both tells what a Secret holds.
+	// read. What differs between both shows the content of a Secret.
 	Sealed *Watch
 	// Assumed is why something of it is not certain.
 	Assumed []string
@@ -168,7 +168,7 @@ func (e *Engine) Params(p *Policy, b *Binding, namespace string) ([]*admission.O
 }
 
 // watcher evaluates groups of expressions, each expression by two programs: that of a server, which
-// says what it gives and costs, and one that tells of its parts.
+// returns its value and cost, and one that reports its parts.
 type watcher struct {
 	*evaluation
 	partial         *partial
@@ -311,7 +311,7 @@ func (w *watcher) group(out *Watch, name string, with func() *activation, budget
 		if programs[i].Error == nil && watched[i].Error == nil && seen.workload.Excess() == "" {
 			record := cel.NewRecording(cel.LoopsOf(one.AST))
 			seen.watch.stack = append(seen.watch.stack, record)
-			_, _, _ = watched[i].Program.ContextEval(seen.ctx, seen) // the other program says what it gives
+			_, _, _ = watched[i].Program.ContextEval(seen.ctx, seen) // the other program returns the value
 			seen.watch.stack = seen.watch.stack[:0]
 			one.Parts, one.More = record.Seen, record.More
 		}

@@ -60,7 +60,7 @@ func (v view) settled(other *Verdict, req *admission.Request) map[string]bool {
 	return all
 }
 
-// names reports whether a verdict has something to say of a policy.
+// names reports whether a verdict has a finding of a policy.
 func (v *Verdict) names(policyName string) bool {
 	return slices.ContainsFunc(v.Decisions, func(d policy.Decision) bool { return d.Policy.Name == policyName }) ||
 		slices.ContainsFunc(v.Indeterminate, func(i policy.Indeterminate) bool { return i.Policy.Name == policyName })

@@ -110,7 +110,7 @@ func hookOf(o *admission.Object) *render.Hook {
 	return change.HookOf(o)
 }
 
-// finalized is a hook with the finalizer that its deployer gives it.
+// finalized is a hook with the finalizer that its deployer sets.
 func finalized(o *admission.Object) *admission.Object {
 	hook := hookOf(o)
 	if o == nil || hook == nil || hook.Finalizer == "" {

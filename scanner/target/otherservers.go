@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// OtherServer is something that files say of an API server and that is not so of the one that is imitated.
+// OtherServer is a setting of an API server in files that differs from that of the imitated one.
 type OtherServer struct {
 	// Setting is the first that says so, and Others is how many more do.
 	clusterconfig.Setting
@@ -18,8 +18,8 @@ type OtherServer struct {
 	Says string
 }
 
-// OtherServers compares what files say of API servers with the one that the process imitates. Who has configured
-// a version, feature gates or a runtime config knows of it, and needs no word.
+// OtherServers compares the settings of API servers in files with the server that the process imitates. A target that
+// configures a version, feature gates or a runtime config needs no remark about them.
 func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherServer {
 	known := config.Target{KubernetesVersion: c.KubernetesVersion, FeatureGates: c.FeatureGates, RuntimeConfig: c.RuntimeConfig}
 	for _, t := range c.Targets {

@@ -10,11 +10,11 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// Pair is what the API servers of two versions say of the same targets.
+// Pair has the answers of the API servers of two versions for the same targets.
 type Pair struct{ From, To *scanner.Part }
 
-// Compare compares what API servers of two versions say of the same trees: what only the later one
-// says is new, what both say existing, and what only the earlier one says resolved. Each pair is
+// Compare compares the answers of the API servers of two versions for the same trees: what only the later one
+// has is new, what both have existing, and what only the earlier one has resolved. Each pair is
 // compared by itself, so that what breaks one target is new whatever another had. No part is used
 // again.
 func Compare(pairs []Pair) *report.Report {
@@ -61,8 +61,8 @@ func Compare(pairs []Pair) *report.Report {
 	return out
 }
 
-// mark gives what is said of the same targets by the second version the status that it has by what
-// the first one says.
+// mark sets the status of the second version's findings for the same targets by those of
+// the first one.
 func mark(from, out *report.Report) {
 	before, after := timeless(from), timeless(out)
 	said := map[string]bool{}

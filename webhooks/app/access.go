@@ -63,7 +63,7 @@ func (a *App) Installation(ctx context.Context, installation int64) (*github.Cli
 	return s.client, nil
 }
 
-// reach gives the shared access of a key.
+// reach returns the shared access of a key.
 func (a *App) reach(key accessKey, wants []permission) *Access {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Access) Grants(ctx context.Context, permission string) (bool, error) {
 	return err == nil && !slices.Contains(s.Missing(), permission), err
 }
 
-// ready gives a transport that has a token.
+// ready returns a transport that has a token.
 func (s *Access) ready(ctx context.Context) (*ghinstallation.Transport, error) {
 	tokens := s.present()
 	_, err := tokens.Token(ctx)

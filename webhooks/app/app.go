@@ -70,7 +70,7 @@ type Config struct {
 	Credentials Credentials
 	// Transport makes the requests; http.DefaultTransport when nil.
 	Transport http.RoundTripper
-	// Clock tells the time and waits; the system's when nil.
+	// Clock returns the time and waits; the system's when nil.
 	Clock retry.Clock
 	// Log receives what happens; nil discards it.
 	Log *slog.Logger

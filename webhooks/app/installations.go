@@ -20,7 +20,7 @@ func (a *App) Installations(ctx context.Context) ([]*github.Installation, error)
 	return all, nil
 }
 
-// Repositories are all that an installation gives the App.
+// Repositories are all that an installation grants the App.
 func (a *App) Repositories(ctx context.Context, installation int64) ([]*github.Repository, error) {
 	client, err := a.Installation(ctx, installation)
 	if err != nil {

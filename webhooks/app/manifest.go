@@ -80,7 +80,7 @@ func Manifest(o ManifestOptions) ([]byte, error) {
 	})
 }
 
-// Convert gives the credentials of an App that GitHub has just created of a manifest, for
+// Convert returns the credentials of an App that GitHub has just created from a manifest, for
 // the code it redirected with. A code works once, within an hour. The baseURL is the root
 // of the API, DefaultBaseURL when empty.
 func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {

@@ -22,7 +22,7 @@ type permission struct {
 func (p permission) String() string { return p.name + ": " + p.level }
 
 // scanning is what it takes to judge a pull request and say so. Without those that are
-// not required, what they are for is left out, and the reader is told.
+// not required, what they are for is left out, and the output says so.
 func scanning() []permission {
 	return []permission{
 		{"metadata", "read", true},
@@ -125,7 +125,7 @@ func (s *Access) granted(ctx context.Context) (got []permission, missing []strin
 }
 
 // AskAgain drops a token that lacks a permission, unless GitHub says that the installation
-// still grants no more. Who accepts permissions is told to one replica only, so that whoever
+// still grants no more. GitHub sends the event of accepted permissions to one replica only, so that the one that
 // is to use a token for something new asks first. Without anything missing it asks nothing.
 func (s *Access) AskAgain(ctx context.Context) {
 	s.mu.Lock()
@@ -134,7 +134,7 @@ func (s *Access) AskAgain(ctx context.Context) {
 	if !lacks {
 		return
 	}
-	if got, _, err := s.granted(ctx); err != nil || !slices.Equal(got, has) { // what is wrong, the next token tells
+	if got, _, err := s.granted(ctx); err != nil || !slices.Equal(got, has) { // the next token shows what is wrong
 		s.drop(tokens)
 	}
 }

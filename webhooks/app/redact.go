@@ -31,7 +31,7 @@ func (a *App) redact(text string) string {
 	return text
 }
 
-// clean gives an error whose text has no secrets.
+// clean returns an error whose text has no secrets.
 func (a *App) clean(err error) error {
 	if text := err.Error(); a.redact(text) != text {
 		return &answerError{a.redact(text), err}

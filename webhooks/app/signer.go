@@ -69,7 +69,7 @@ func (a *App) clocked(installation int64) http.RoundTripper {
 }
 
 // clocked asks once more when an assertion is refused and GitHub's clock, which each
-// answer tells, is not this machine's.
+// answer shows, is not this machine's.
 type clocked struct {
 	app  *App
 	next http.RoundTripper
@@ -111,7 +111,7 @@ func (a *App) learn(resp *http.Response) bool {
 	return true
 }
 
-// replay is a request to send again, if its body is still to be had.
+// replay is a request to send again, if its body is still available.
 func replay(req *http.Request) (*http.Request, bool) {
 	again := req.Clone(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {

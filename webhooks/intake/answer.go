@@ -24,7 +24,7 @@ const (
 type answer struct {
 	status  int
 	outcome string
-	// why is one line for whoever reads the delivery's page at GitHub. It holds nothing
+	// why is one line for the reader of the delivery's page at GitHub. It holds nothing
 	// that the request said.
 	why string
 	// err is logged only.

@@ -50,8 +50,8 @@ type room struct {
 	held    int64
 }
 
-// buffer makes room for a larger buffer that begins with text, and gives back the room of
-// text. It does not wait: whoever waits while holding memory would keep others waiting.
+// buffer makes room for a larger buffer that begins with text, and returns the room of
+// text. It does not wait: waiting while holding memory would keep others waiting.
 func (r *room) buffer(text []byte, size int) ([]byte, error) {
 	lane := r.budget.small
 	if size > smallBody {
@@ -68,7 +68,7 @@ func (r *room) buffer(text []byte, size int) ([]byte, error) {
 	return larger, nil
 }
 
-// release gives back what is held; the body must not be used any more.
+// release returns what is held; the body must not be used any more.
 func (r *room) release() {
 	if r.lane == nil {
 		return
@@ -120,7 +120,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request, in *room) ([]b
 	}
 }
 
-// lastWords is how long whoever is refused may still send, so as to receive the answer.
+// lastWords is how long a refused client may still send, so as to receive the answer.
 const lastWords = time.Second
 
 // hangUp has the connection closed after the answer: the rest of a body that is refused

@@ -18,7 +18,7 @@ func want(job queue.Job) demand { return demand{job: &job} }
 // JSON.
 type reader func(body []byte) (demand, error)
 
-// readerOf gives the reader of an event, nil for an event that never asks for anything.
+// readerOf returns the reader of an event, nil for an event that never asks for anything.
 // appID is the App's own.
 func readerOf(event string, appID int64) reader {
 	switch event {

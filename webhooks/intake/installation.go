@@ -7,7 +7,7 @@ func readInstallation(body []byte) (demand, error) {
 	return read(body, &e, &e.common, e.demand)
 }
 
-// demand: a suspended installation is asked for like a deleted one, and GitHub says which
+// demand: a suspended installation is looked up like a deleted one, and GitHub says which
 // it is: what is kept of one that is suspended, which may end, is kept.
 func (e *installationEvent) demand() demand {
 	switch e.Action {

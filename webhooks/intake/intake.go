@@ -27,7 +27,7 @@ type Config struct {
 	// one, and for a while after a change the one before. Empty ones sign nothing.
 	Secrets func() [][]byte
 	// AppID is the id of our App, by which re-run requests for other Apps' checks are
-	// told apart.
+	// distinguished.
 	AppID func() int64
 	// Memory is what the bodies of all requests may take together, in bytes: 256 MiB when
 	// 0, 128 MiB at least.
@@ -51,7 +51,7 @@ type handler struct {
 	budget *budget
 }
 
-// New gives the handler of POST /webhooks/github. The ResponseWriter must let itself be
+// New returns the handler of POST /webhooks/github. The ResponseWriter must let itself be
 // given a read deadline, as net/http's does and wrappers with an Unwrap method do.
 func New(c Config) http.Handler {
 	if c.Memory == 0 {
@@ -97,7 +97,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, d *delivery) *ans
 	return h.store(ctx, d, *job)
 }
 
-// read reads and checks the body, and gives the job that it asks for. The body's memory
+// read reads and checks the body, and returns the job that it asks for. The body's memory
 // is given back when it returns.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, d *delivery) (*queue.Job, *answer) {
 	secrets := usable(h.config.Secrets())

@@ -34,7 +34,7 @@ func isObjectName(s string) bool {
 }
 
 // isBranch reports whether s is the ref of a branch, by git-check-ref-format's rules that
-// matter to whoever puts it into a URL, a command or a log.
+// matter where it is put into a URL, a command or a log.
 func isBranch(s string) bool {
 	name, ok := strings.CutPrefix(s, branchPrefix)
 	switch {

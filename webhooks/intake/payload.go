@@ -120,7 +120,7 @@ type installationEvent struct {
 }
 
 // decode reads a payload. What is no JSON is an error; JSON of another shape than
-// expected gives the reason to ignore it, which names our field and quotes nothing.
+// expected returns the reason to ignore it, which names our field and quotes nothing.
 func decode(body []byte, into any) (reason string, err error) {
 	err = json.Unmarshal(body, into)
 	var shape *json.UnmarshalTypeError

@@ -11,7 +11,7 @@
 // killed because it went over a limit, the root it rendered is the cause: Scan starts
 // another child with the job to leave that root out, and the report says that it was not
 // judged. When several roots were being rendered, the next child renders one at a time to
-// find out which it is. Scan gives up after Limits.Retries.
+// find out which it is. Scan fails after Limits.Retries.
 //
 // The parent does not trust the child, which a repository may have taken over: messages
 // and the report are bounded and read strictly (verify), and what no scan says is

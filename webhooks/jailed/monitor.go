@@ -153,7 +153,7 @@ func (w *monitor) listen(results io.Reader, most int64) (*answer, error) {
 	}
 }
 
-// cutOff tells the end of a child from that of our patience.
+// cutOff reports whether a child ended by its deadline and not by itself.
 func cutOff(err error, limited *io.LimitedReader) error {
 	if limited.N <= 0 {
 		return errTooMuch

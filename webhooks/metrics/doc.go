@@ -2,7 +2,7 @@
 // made once and handed out in parts.
 //
 // Every consumer takes a pointer to its part; methods of a nil pointer do nothing, so
-// that whoever needs no metrics gives none. Methods say what happened, and the package
+// that callers that need no metrics pass none. Methods say what happened, and the package
 // decides how it is counted.
 //
 // Labels take few values: what comes from outside is counted under "other" unless it is

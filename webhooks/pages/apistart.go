@@ -67,8 +67,8 @@ func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error
 	return p.answer(w, http.StatusAccepted, started{id, at})
 }
 
-// enqueueFor enqueues the scan of a pull request for a token, and gives its id. An id
-// that is given is that of a request with a key: enqueued once, whoever comes first.
+// enqueueFor enqueues the scan of a pull request for a token, and returns its id. An id
+// that is given is that of a request with a key: enqueued once, by the first of several.
 func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string, pull int) (string, error) {
 	if p.config.App == nil {
 		return "", &apiProblem{Status: http.StatusServiceUnavailable, after: retryAfter, Detail: "The service is no GitHub App yet: set it up first."}

@@ -1,4 +1,4 @@
-// Package pages shows scans to people and gives them to programs: pages made by
+// Package pages shows scans to people and serves them to programs: pages made by
 // html/template that need no script, and the API below /api/v1.
 //
 // Pages are private. A viewer sees what they may read on GitHub, asked of GitHub with

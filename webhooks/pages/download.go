@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// download gives the report of a scan in a format, to be kept as a file.
+// download returns the report of a scan in a format, to be kept as a file.
 func (p *Pages) download(format string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		s, _, err := p.visible(r, v)

@@ -98,7 +98,7 @@ type asset struct{ contentType, text string }
 // Stylesheet returns the style of all pages.
 func Stylesheet() string { return html.Stylesheet() + ownStyle }
 
-// assets gives the files below /static/, and the names of the style sheet and script.
+// assets returns the files below /static/, and the names of the style sheet and script.
 func assets() (files map[string]asset, style, script string) {
 	files = map[string]asset{}
 	add := func(name, ending, contentType, text string) string {

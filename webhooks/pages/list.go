@@ -33,7 +33,7 @@ type listView struct {
 	Empty string
 	// Older leads to those that follow; it is set where there may be some.
 	Older string
-	// Unchecked says of which repositories GitHub could not be asked whether the viewer
+	// Unchecked has the repositories for which GitHub could not be asked whether the viewer
 	// may read them; empty when there are none.
 	Unchecked string
 }

@@ -133,7 +133,7 @@ func (p *Pages) oauth() *oauth2.Config {
 	}
 }
 
-// safeReturn gives a path of this service, with its query; "/" for anything that could
+// safeReturn returns a path of this service, with its query; "/" for anything that could
 // lead elsewhere.
 func safeReturn(text string) string {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || len(text) > 2000 ||

@@ -135,7 +135,7 @@ func (p *Pages) absolute(path string) string {
 	return strings.TrimSuffix(p.public.String(), "/") + path
 }
 
-// draw waits for leave to draw a report; done gives it back.
+// draw waits for leave to draw a report; done returns it.
 func (p *Pages) draw(ctx context.Context) (done func(), err error) {
 	select {
 	case p.drawing <- struct{}{}:

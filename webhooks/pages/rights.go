@@ -127,7 +127,7 @@ func (p *Pages) stillThere(ctx context.Context, v *viewer) error {
 }
 
 // askRight asks GitHub with the viewer's token. A repository of the same name that is
-// another one gives no right.
+// another one grants no right.
 func (p *Pages) askRight(ctx context.Context, v *viewer, s queue.Scan) (right, error) {
 	if !repositoryName(s.Owner) || !repositoryName(s.Repo) {
 		return mayNothing, nil
@@ -158,7 +158,7 @@ var (
 	errGitHub = errors.New("GitHub could not be asked what a viewer may read")
 )
 
-// readRefusal gives nil where GitHub said that the viewer may not read, and an error
+// readRefusal returns nil where GitHub said that the viewer may not read, and an error
 // where it said nothing about that.
 func readRefusal(err error) error {
 	var answer *github.ErrorResponse

@@ -97,7 +97,7 @@ func subject(s queue.Scan) string {
 
 func subjectText(s queue.Scan) string { return escape.Line(s.Owner+"/"+s.Repo) + " " + subject(s) }
 
-// outcome gives a word for the state of a scan, or for what came out, and its class.
+// outcome returns a word for the state of a scan, or for what came out, and its class.
 func outcome(s queue.Scan) (class, word string) {
 	switch s.State {
 	case queue.Queued:

@@ -12,7 +12,7 @@ import (
 
 // Token is one of the API. The token itself is known to who uses it only.
 type Token struct {
-	// Name tells tokens apart, in logs and in the reasons of scans.
+	// Name identifies a token, in logs and in the reasons of scans.
 	Name string
 	// SHA256 is the hash of the token, in hex: 64 digits.
 	SHA256 string
@@ -20,7 +20,7 @@ type Token struct {
 	Repositories []string
 }
 
-// checkTokens refuses tokens that could not be told apart or never match.
+// checkTokens refuses tokens that could not be distinguished or never match.
 func checkTokens(tokens []Token) error {
 	seen := map[string]bool{}
 	for i, t := range tokens {

@@ -20,7 +20,7 @@ type viewer struct {
 	token string
 }
 
-// admit finds out who asks; the error says how to come in.
+// admit returns the viewer of a request; the error says how to log in.
 func (p *Pages) admit(r *http.Request) (*viewer, error) {
 	switch p.config.Access {
 	case AccessOpen:
@@ -35,7 +35,7 @@ func (p *Pages) admit(r *http.Request) (*viewer, error) {
 	return &viewer{Login: s.Login, Operator: p.isAdmin(s.Login), token: s.Token}, nil
 }
 
-// admitLoopback lets in who asks from this machine for this machine. A page of another
+// admitLoopback admits requests from this machine for this machine. A page of another
 // site whose name was made to lead here asks for that name.
 func (p *Pages) admitLoopback(r *http.Request) (*viewer, error) {
 	host := r.Host

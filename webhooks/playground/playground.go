@@ -51,7 +51,7 @@ type Config struct {
 	Version string
 	// Versions are the minor versions of Kubernetes to choose from, the latest first.
 	Versions []string
-	// Client names who asks, for the rate; the address when nil.
+	// Client names the client of a request, for the rate; the address when nil.
 	Client func(*http.Request) string
 	Log    *slog.Logger
 }

@@ -52,7 +52,7 @@ func (c *Claim) update(now *record) {
 	}
 }
 
-// beat gives signs of life until stopped.
+// beat renews the lease until stopped.
 func (c *Claim) beat(ctx context.Context) {
 	defer close(c.stopped)
 	err := beat(ctx, c.queue.config.Lease, func(ctx context.Context) error {
@@ -72,7 +72,7 @@ func (c *Claim) beat(ctx context.Context) {
 	}
 }
 
-// beat gives signs of life until ctx ends; then it returns nil. When none was taken for
+// beat renews the lease until ctx ends; then it returns nil. When none was taken for
 // nearly a lease, or sign says that it is too late, it returns why.
 func beat(ctx context.Context, lease time.Duration, sign func(context.Context) error) error {
 	last := time.Now()
@@ -102,7 +102,7 @@ func (c *Claim) Done(ctx context.Context) error {
 	return err
 }
 
-// Retry gives the job back after its attempt failed, to be tried again later; after the
+// Retry returns the job to the queue after its attempt failed, to be tried again later; after the
 // last attempt it becomes a dead letter, and dead is true.
 func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
 	if c.Last() {
@@ -122,7 +122,7 @@ func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
 // longestRest bounds Postpone: GitHub's limits are by the hour.
 const longestRest = time.Hour
 
-// Postpone gives the job back for later, at a time but within an hour, without counting
+// Postpone returns the job to the queue for later, at a time but within an hour, without counting
 // the attempt: nothing is wrong with it.
 func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error {
 	if latest := c.queue.now().Add(longestRest); until.After(latest) {
@@ -152,7 +152,7 @@ func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error
 	}, nil)
 }
 
-// Release gives the job back as if it had not been claimed, since this process ends or
+// Release returns the job to the queue as if it had not been claimed, since this process ends or
 // cannot do any job now.
 func (c *Claim) Release(ctx context.Context) error { return c.release(ctx, true) }
 

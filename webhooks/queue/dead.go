@@ -31,7 +31,7 @@ func (q *Queue) putDead(ctx context.Context, j Job, why string, attempts int) er
 	return err
 }
 
-// Dead gives the dead letters, the newest first; limit 0 gives all.
+// Dead returns the dead letters, the newest first; limit 0 returns all.
 func (q *Queue) Dead(_ context.Context, limit int) ([]Dead, error) {
 	letters := make([]Dead, 0)
 	for _, e := range q.dead.all() {
@@ -46,7 +46,7 @@ func (q *Queue) Dead(_ context.Context, limit int) ([]Dead, error) {
 	return letters, nil
 }
 
-// Revive makes a dead letter a job again, with a new id, and gives that job. If its subject
+// Revive makes a dead letter a job again, with a new id, and returns that job. If its subject
 // has a job already that one is given: it is newer. ErrNotFound: there is no such letter.
 func (q *Queue) Revive(ctx context.Context, sequence uint64) (Job, error) {
 	for _, e := range q.dead.all() {

@@ -14,7 +14,7 @@
 //
 // Each of the first five is a store: a subject has one message, the present record.
 // A write is one message that the server takes only if the one it was made from is still
-// the last of its subject. So every change is atomic, whoever else changes the same, and a
+// the last of its subject. So every change is atomic, whatever else changes the same, and a
 // process may die before or after a write but not in the middle.
 //
 // Jobs, scans and dead letters are few enough to be kept in memory as well, where a
@@ -45,7 +45,7 @@
 //
 // A subject with a holder is not handed out, so one subject has one worker. A holder of
 // which no sign of life arrived for a lease - on this process' clock; clocks are not compared -
-// may be replaced, and then its own writes are refused: it gets ErrLost. It gives up by
+// may be replaced, and then its own writes are refused: it gets ErrLost. It stops by
 // itself before that. An embedded queue has one process, so at its start whatever is held
 // is held by a dead one, and is free at once.
 //
@@ -55,7 +55,7 @@
 // # Where a process may die
 //
 // Enqueue: before its write nothing happened, and the delivery is not answered; GitHub
-// lists it as failed, and it is asked for again. After its write, before Remember: the
+// lists it as failed, and it is requested again. After its write, before Remember: the
 // delivery comes again, and is recognized by the id that the stream knows for some minutes
 // or by the job that is there. If that is done already it is done once more, which finds
 // it done.

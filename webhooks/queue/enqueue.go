@@ -53,7 +53,7 @@ func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err
 }
 
 // settleSoon has the scans of replaced jobs recorded, which nobody has to wait for: until then
-// they are known from the record, and whoever claims the job makes sure.
+// they are known from the record, and the claim of the job makes sure.
 func (q *Queue) settleSoon(ctx context.Context, e entry[record]) {
 	switch n := len(e.value.Replaced); {
 	case n == 0:

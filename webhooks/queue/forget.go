@@ -75,7 +75,7 @@ func (q *Queue) forgetJob(ctx context.Context, key string) error {
 }
 
 // forgetScan drops the scan of a job that was dropped. Where there is no record yet it says
-// so all the same: whoever is about to make one, as settle and a claim do, is refused then.
+// so all the same: a write that is about to make one, of settle or a claim, is refused then.
 func (q *Queue) forgetScan(ctx context.Context, j Job) error {
 	if !j.Kind.Judges() {
 		return nil

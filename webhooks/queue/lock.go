@@ -41,7 +41,7 @@ func (q *Queue) Lock(ctx context.Context, name string) (held context.Context, re
 	}, nil
 }
 
-// keepLock gives signs of life: the stream drops what is older than the lease.
+// keepLock renews the lease: the stream drops what is older than the lease.
 func (q *Queue) keepLock(ctx context.Context, e entry[holder]) error {
 	claim := e.value.Claim
 	return beat(ctx, q.config.Lease, func(ctx context.Context) error {

@@ -85,7 +85,7 @@ func (m *cachedStore[T]) intact(ctx context.Context) error {
 	}
 }
 
-// holds is intact for what the server says of the stream.
+// holds is intact according to the server's state of the stream.
 func (m *cachedStore[T]) holds(about *jetstream.StreamInfo) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

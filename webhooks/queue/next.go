@@ -13,7 +13,7 @@ var errTaken = errors.New("taken")
 
 // Next waits for a job and claims it. Installations with pending jobs take turns; the jobs
 // of one are handed out in the order in which they came. A job is not handed out before
-// whoever works on its subject let go.
+// the holder of its subject lets go.
 //
 // It returns an error only when ctx or the queue ends.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
@@ -135,7 +135,7 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	return c, nil
 }
 
-// unclaim gives back a claim that may have been stored though its context ended before that was
+// unclaim withdraws a claim that may have been stored though its context ended before that was
 // heard: nobody would work on it, and others would wait for the lease.
 func (q *Queue) unclaim(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
@@ -151,7 +151,7 @@ func (q *Queue) unclaim(ctx context.Context, key, id string) {
 	})
 }
 
-// hold makes the claim of a record that this process holds, and gives signs of life.
+// hold makes the claim of a record that this process holds, and renews the lease.
 func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 	c := &Claim{Job: e.value.Job, Attempt: e.value.Attempt, failed: e.value.Failed, fatal: e.value.Fatal, queue: q, key: e.key, id: id, stopped: make(chan struct{})}
 	c.context, c.cancel = context.WithCancelCause(ctx)

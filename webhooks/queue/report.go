@@ -41,7 +41,7 @@ func (q *Queue) PutReport(ctx context.Context, id string, text []byte) error {
 	return q.makeRoom(ctx)
 }
 
-// Report gives a scan's report as it was stored, or ErrNotFound.
+// Report returns a scan's report as it was stored, or ErrNotFound.
 func (q *Queue) Report(ctx context.Context, id string) ([]byte, error) {
 	if err := checkID(id); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrNotFound)

@@ -40,7 +40,7 @@ func (b *scanIndex) updateScan(before, now entry[Scan]) {
 	}
 }
 
-// updateJob takes in what a subject's job says of scans without a record.
+// updateJob takes in what a subject's job has about scans without a record.
 func (b *scanIndex) updateJob(before, now entry[record]) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

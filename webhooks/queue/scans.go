@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Scan gives the scan named id, or ErrNotFound.
+// Scan returns the scan named id, or ErrNotFound.
 func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 	// Another replica may have stored it a moment ago.
 	for try := 0; ; try++ {
@@ -44,7 +44,7 @@ func (q *Queue) StoredScan(ctx context.Context, installation, repository int64, 
 // stored is there some milliseconds later.
 func (q *Queue) Scans(f ScanFilter) []Scan { return q.index.list(f) }
 
-// WatchScan gives a scan as it is and then as it changes; of several changes that were not
+// WatchScan returns a scan as it is and then as it changes; of several changes that were not
 // received only the last. The channel is closed when ctx ends or the scan is dropped.
 func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 	if _, err := q.Scan(ctx, id); err != nil {
@@ -60,8 +60,8 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 
 // PutScan stores what is known of a scan. HasReport, CheckEnded and Created stay as the queue
 // has them.
-// A scan that is over stays so until its job is claimed again: whoever records that it is
-// running meanwhile gets ErrSuperseded or ErrLost, and so does who records one that was
+// A scan that is over stays so until its job is claimed again: the one that records that it is
+// running meanwhile gets ErrSuperseded or ErrLost, and so does a record of one that was
 // dropped, as Forget does.
 func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	if err := checkID(s.ID); err != nil {
@@ -94,7 +94,7 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 }
 
 // mayBegin refuses a record for a scan that had one, which was dropped, unless its job is
-// there: whoever worked on it may not know yet that it was forgotten.
+// there: its worker may not know yet that it was forgotten.
 func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 // schedule holds the subjects with jobs by installation, and picks the next one: installations
 // take turns, and the jobs of one go in the order in which they came.
 type schedule struct {
-	// lease is how long a holder that gives no sign of life keeps its subject.
+	// lease is how long a holder that does not renew it keeps its subject.
 	lease time.Duration
 	// most bounds the held subjects of an installation; 0 does not.
 	most int

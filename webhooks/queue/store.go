@@ -17,7 +17,7 @@ import (
 
 // Headers of the messages in a store's stream.
 const (
-	// writeHeader names the write that made a message, so that whoever did not get
+	// writeHeader names the write that made a message, so that a writer that did not get
 	// whether its write was taken can see it.
 	writeHeader = "Preadmit-Write"
 	// goneHeader marks a message that says that there is nothing any more.
@@ -208,7 +208,7 @@ func permanent(err error) bool {
 	return errors.As(err, &api) && api.Code == 400 || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
 }
 
-// withPatience gives a context without a deadline one.
+// withPatience sets a deadline for a context without one.
 func withPatience(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}

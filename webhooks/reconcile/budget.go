@@ -40,7 +40,7 @@ func (b *budget) grant(installation int64, what string) bool {
 	return true
 }
 
-// note takes in what an answer says of the limit. A GitHub Enterprise Server without limits
+// note takes in the limit that an answer states. A GitHub Enterprise Server without limits
 // says nothing. What remains is not read: the App's client takes it out of answers.
 func (b *budget) note(installation int64, h http.Header) {
 	limit, err := strconv.ParseFloat(h.Get("X-RateLimit-Limit"), 64)
@@ -50,7 +50,7 @@ func (b *budget) note(installation int64, h http.Header) {
 	}
 }
 
-// watch gives a client whose answers are noted. It is for one goroutine.
+// watch returns a client whose answers are noted. It is for one goroutine.
 func (b *budget) watch(installation int64, c *http.Client) *http.Client {
 	watched := *c
 	watched.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -55,7 +55,7 @@ func kindOf(err error) github.Kind {
 	return refused.Kind
 }
 
-// unwilling reports whether an error is the will of whoever owns the repository: an App
+// unwilling reports whether an error is the will of the repository's owner: an App
 // removed or suspended, or without the permission.
 func unwilling(err error) bool {
 	var refused *github.Error

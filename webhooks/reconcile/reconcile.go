@@ -118,7 +118,7 @@ const (
 	Stopped = "stopped"
 )
 
-// Pass looks at everything once, whoever else does, and gives the pass's outcome. What
+// Pass looks at everything once, also when another replica does, and returns the pass's outcome. What
 // fails is logged, and does not keep the rest from being looked at.
 func (r *Reconciler) Pass(ctx context.Context) string {
 	began := r.Now()
@@ -156,7 +156,7 @@ type pass struct {
 	stopped <-chan struct{}
 }
 
-// failed notes an error, if it is one, unless it is the will of whoever owns the repository.
+// failed notes an error, if it is one, unless it is the will of the repository's owner.
 func (p *pass) failed(doing string, err error, about ...any) {
 	if err == nil {
 		return

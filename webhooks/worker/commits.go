@@ -95,8 +95,8 @@ func (a *against) alone(pr *pullState) bool {
 	return a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable
 }
 
-// late reports whether GitHub will have a merge commit that tells more than the head does,
-// and after a while gives that up. There is none to come when both conflict, and it tells
+// late reports whether GitHub will have a merge commit that shows more than the head does,
+// and after a while stops waiting. There is none to come when both conflict, and it tells
 // no more when the base branch is where the head began.
 func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
 	if a.alone(pr) {

@@ -9,7 +9,7 @@ import (
 )
 
 // push has code scanning know everything that is found at the default branch: it takes
-// what is not there for the finding of whoever uploads it next. That is no verdict, so
+// what is not there for a finding of the next one to upload it. That is no verdict, so
 // there is no check run unless it cannot be done; see complete, and tellBaseline for what
 // becomes of that. Which branch and commit that is, GitHub is asked: the job may be of an
 // older push, or of a branch that was the default one then and takes the place of a job of

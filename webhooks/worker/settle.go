@@ -155,7 +155,7 @@ func (t *task) bury(ctx context.Context, why error) error {
 	return t.claim.Bury(ctx, errors.New(oneLine(why.Error())))
 }
 
-// retry gives the job back to be tried later, and fails it after the last time.
+// retry returns the job to the queue to be tried later, and fails it after the last time.
 func (t *task) retry(ctx context.Context, why error) error {
 	why = errors.New(oneLine(why.Error()))
 	again := func(ctx context.Context) error { _, err := t.claim.Retry(ctx, why); return err }

@@ -83,7 +83,7 @@ type Config struct {
 	// LimitWait is how long a job waits that GitHub's limits stopped without saying until
 	// when, 1 minute when 0: what GitHub asks for.
 	LimitWait time.Duration
-	// GitURL gives the URL to fetch a repository from; when nil it is below the App's WebURL.
+	// GitURL returns the URL to fetch a repository from; when nil it is below the App's WebURL.
 	GitURL func(owner, repo string) string
 	// Transport makes the requests of fetches; nil means http.DefaultTransport.
 	Transport http.RoundTripper

@@ -8,7 +8,7 @@
 //
 // The first use of each page of memory is a fault that the kernel answers. On a virtual machine,
 // which most runners of CI are, it costs many times what it costs elsewhere, and a scan has tens
-// of thousands of them. Linux gives transparent huge pages of 2 MiB to every program, to none, or
+// of thousands of them. Linux provides transparent huge pages of 2 MiB to every program, to none, or
 // to those that advise it to (/sys/kernel/mm/transparent_hugepage/enabled); Go's runtime does not
 // advise it. This package does, for what the heap has and for memory that it grows into.
 //

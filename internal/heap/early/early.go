@@ -19,7 +19,7 @@ func init() {
 	Reserve(huge)
 }
 
-// memoryLimit returns the bound of the process's memory that GOMEMLIMIT gives, in bytes.
+// memoryLimit returns the bound of the process's memory in GOMEMLIMIT, in bytes.
 func memoryLimit() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)

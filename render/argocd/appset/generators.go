@@ -263,7 +263,7 @@ var ownAnnotations = []string{
 }
 
 // cluster are the parameters of a cluster. Labels and annotations are maps of strings to templates, of which
-// `index` gives an empty string for what they do not have.
+// `index` returns an empty string for keys that they do not have.
 func (g *generator) cluster(c Cluster, labels map[string]string) map[string]any {
 	annotations := map[string]string{}
 	for key, value := range c.Annotations {

@@ -291,7 +291,7 @@ type namedOverlay struct {
 // Submodule is that of the tree.
 func (o *namedOverlay) Submodule(name string) (string, bool) { return o.under.Submodule(name) }
 
-// ObjectID is the name git gives a file or symbolic link.
+// ObjectID is git's name of a file or symbolic link.
 func (o *namedOverlay) ObjectID(name string) (string, error) {
 	if !Under(name) {
 		return o.under.ObjectID(name)
@@ -311,7 +311,7 @@ func (o *namedOverlay) ObjectID(name string) (string, error) {
 	return tree.ObjectID(data), nil
 }
 
-// TreeID is the name git gives a directory; artifacts have none.
+// TreeID is git's name of a directory; artifacts have none.
 func (o *namedOverlay) TreeID(name string) (string, error) {
 	if Under(name) {
 		return "", fmt.Errorf("%s has no name", name)

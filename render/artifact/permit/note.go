@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Note says of an artifact that was fetched without a lock what it is: a report names what it
+// Note describes an artifact that was fetched without a lock: a report names what it
 // judged.
 func Note(a artifact.Artifact, pin artifact.Pin) string {
 	words := []string{pin.Digest}

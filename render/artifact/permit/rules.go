@@ -10,7 +10,7 @@ import (
 
 // Rules say what may be fetched for a change.
 type Rules struct {
-	// Trusted is set when whoever made the change could run what they like anyway: there is no
+	// Trusted is set when the author of the change could run anything anyway: there is no
 	// base, as on one's own machine, or the change was approved.
 	Trusted bool
 	// Base is the lock of the base, Allow what its configuration allows.

@@ -38,7 +38,7 @@ type Indexed struct {
 	Digest string `json:"sha256,omitempty"`
 }
 
-// Directory gives charts from a directory that has archives and a list of them. It implements
+// Directory returns charts from a directory that has archives and a list of them. It implements
 // artifact.Contents.
 type Directory struct {
 	dir     string
@@ -212,7 +212,7 @@ func readFile(name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// First gives what the first of several has. What none has is missing for the reason of the
+// First returns what the first of several has. What none has is missing for the reason of the
 // last.
 type First []artifact.Contents
 

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 )
 
-// Locked gives the contents that a lock names, from a store. It implements artifact.Contents.
+// Locked returns the contents that a lock names, from a store. It implements artifact.Contents.
 type Locked struct {
 	store *Store
 	lock  *lock.Lock
@@ -28,7 +28,7 @@ type opened struct {
 
 var _ artifact.Contents = (*Locked)(nil)
 
-// NewLocked gives the contents of a lock, which may be nil. The hint, if any, says how to get
+// NewLocked returns the contents of a lock, which may be nil. The hint, if any, says how to get
 // what is not there.
 func NewLocked(s *Store, l *lock.Lock, hint func(artifact.Artifact) string) *Locked {
 	if hint == nil {

@@ -83,7 +83,7 @@ func Find(c *chart.Chart, name string) (of *chart.Chart, rest string) {
 	return c, rest
 }
 
-// Raw is the content of a file of a chart, or of one below it, by the name that Helm gives it.
+// Raw is the content of a file of a chart, or of one below it, by Helm's name of it.
 func Raw(c *chart.Chart, name string) ([]byte, bool) {
 	of, rest := Find(c, name)
 	if of == nil {

@@ -58,7 +58,7 @@ func load(files []File) (*chart.Chart, error) {
 	return c, nil
 }
 
-// order sorts dependencies, which Helm's loader gives in the order of a map.
+// order sorts dependencies, which Helm's loader returns in the order of a map.
 func order(c *chart.Chart) {
 	dependencies := slices.Clone(c.Dependencies())
 	for _, dependency := range dependencies {

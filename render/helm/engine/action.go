@@ -12,7 +12,7 @@ import (
 type Action struct {
 	// Keys are the keys of values that it may read, and pairs of such that it reads together, as a.b.
 	Keys []string
-	// number tells it from others of an engine.
+	// number identifies it among the actions of an engine.
 	number int
 	// variables are the numbers of those that it has, and includes the templates that it names.
 	variables []int
@@ -134,7 +134,7 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// keysIn are the keys that the text of an action reads, as a field or said in quotes as functions are told them, and pairs
+// keysIn are the keys that the text of an action reads, as a field or in quotes as an argument of a function, and pairs
 // of such that it reads together.
 func keysIn(text string) (keys []string) {
 	before, end := "", 0

@@ -44,7 +44,7 @@ func (r *run) copied(s *segment, text string, at int) (*call, int) {
 	return found, min(found.starts[asked-begins]+max(column, 0), len(found.text)-1)
 }
 
-// linesIn is where some lines are among others, so that one that is asked for is among them, and how many times.
+// linesIn is where some lines are among others, so that a wanted one is among them, and how many times.
 func linesIn(lines, some []string, asked int) (from, times int) {
 	for i := max(0, asked-len(some)+1); i <= asked && i+len(some) <= len(lines); i++ {
 		if slices.Equal(lines[i:i+len(some)], some) {

@@ -9,7 +9,7 @@
 // one. It differs in three ways.
 //
 // It is traced (instrument.go, trace.go). Before each part of a template an action is put
-// that writes nothing and tells the tracer where the output stands; an action that writes
+// that writes nothing and reports to the tracer where the output stands; an action that writes
 // ends in a function that does the same. Text that came by way of `include` or `tpl` is
 // followed into the template that wrote it (place.go): what callers do to it
 // afterwards, `nindent` and `trim` above all, keeps its lines.
@@ -20,9 +20,9 @@
 //
 // It is deterministic (chance.go). Clock, random strings, keys, certificates and what is looked up
 // in a cluster come from a seed, so that equal input gives equal output. That such a function was
-// called is told. Rendering again with another Variant shows what depends on it: whatever
+// called is reported. Rendering again with another Variant shows what depends on it: whatever
 // differs is unknown, however it was hashed or cut on the way.
 //
-// It tells whether the version of Kubernetes was read (kubeversion.go), so that what a chart makes for one
+// It reports whether the version of Kubernetes was read (kubeversion.go), so that what a chart makes for one
 // version may be known to be what it makes for another.
 package engine

@@ -115,7 +115,7 @@ func (ns *nodes) branch(file *parsedFile, n parse.Node, b *parse.BranchNode, par
 	return []parse.Node{tell(passName, id, b.Pos), n}
 }
 
-// note gives a node its number.
+// note sets the number of a node.
 func (ns *nodes) note(n node) int {
 	ns.all = append(ns.all, n)
 	return ns.first + len(ns.all) - 1

@@ -142,7 +142,7 @@ func namesObject(field []string) bool {
 }
 
 // Stored is an object as the cluster has it, and what is not known of it; ok is false when the chart
-// cannot be told. The values of a Secret are none that a chart is told, so that none gets into a report: only its keys are.
+// is unknown. A chart does not see the values of a Secret, so that none gets into a report: only its keys are.
 func Stored(kind string, o *render.Object) (text []byte, unknown []render.Unknown, ok bool) {
 	content := o.Content()
 	metadata, isMap := content["metadata"].(map[string]any)

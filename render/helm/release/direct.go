@@ -11,7 +11,7 @@ import (
 )
 
 // direct makes the objects of documents without the way through kustomize, which most need not
-// take: there is no patch for them, and nothing in them that kustomize gives a meaning. It is false for
+// take: there is no patch for them, and nothing in them that means something to kustomize. It is false for
 // other documents, and where kustomize has something to refuse.
 func (g group) direct() (made []*Object, plain bool, err error) {
 	if len(g.release.PostRenderers) > 0 {

@@ -90,7 +90,7 @@ func (h *HelmRelease) ReleaseNamespace() string {
 	return h.Namespace
 }
 
-// ReleaseName is the name that Helm gives the release. One that is too long is cut, with a hash
+// ReleaseName is the name of the release. One that is too long is cut, with a hash
 // of it at its end.
 func (h *HelmRelease) ReleaseName() string {
 	name := h.Name
@@ -154,7 +154,7 @@ func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *commo
 }
 
 // Hook returns when Flux has a hook of a release created and deleted, and whether it is created by the
-// install or upgrade: those of tests only where it is told to, those of other actions when they happen.
+// install or upgrade: those of tests only where its fields say so, those of other actions when they happen.
 func (h *HelmRelease) Hook(o *Object, r *render.Release) (hook *render.Hook, runs bool) {
 	upgrade := r.Upgrade
 	has := func(events ...helmrelease.HookEvent) bool {

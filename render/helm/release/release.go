@@ -65,7 +65,7 @@ type Rendered struct {
 	Asked []engine.Query
 	// Files are the outputs of the templates.
 	Files []*engine.File
-	// Chart is the chart without the dependencies that are turned off, and with names as its parent gives them.
+	// Chart is the chart without the dependencies that are turned off, and with the names that its parent sets.
 	Chart *helmchart.Chart
 	// possible are the places of Possible.
 	possible map[place]bool
@@ -259,5 +259,5 @@ func inChart(c *helmchart.Chart, err error) error {
 	return err
 }
 
-// isNotes reports whether a template is what Helm tells the user.
+// isNotes reports whether a template is the notes that Helm prints for the user.
 func isNotes(name string) bool { return strings.HasSuffix(name, "NOTES.txt") }

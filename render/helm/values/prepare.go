@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// Release is what templates are told of a release.
+// Release is what templates see of a release.
 type Release struct {
 	Name, Namespace string
 	// Upgrade is set when the release exists.

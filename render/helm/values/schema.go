@@ -13,11 +13,11 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// Violations are what schemas say of values.
+// Violations are the errors of schemas about values.
 type Violations struct {
 	// Invalid says what does not meet a schema, in the words of Helm; empty if nothing.
 	Invalid string
-	// Unchecked says of which charts values were not checked and why: their schemas refer to what
+	// Unchecked has the charts whose values were not checked, and why: their schemas refer to what
 	// is not in the chart.
 	Unchecked []string
 

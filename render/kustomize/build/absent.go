@@ -120,7 +120,7 @@ func (a *Absent) stubbed() []byte {
 	return out.Bytes()
 }
 
-// accumulated matches what kustomize says of the directories that led to an error.
+// accumulated matches kustomize's message about the directories that led to an error.
 var accumulated = regexp.MustCompile(`recursed accumulation of path '([^']+)'`)
 
 // Base returns the directory of the base, used by the root of the closure, in which kustomize
@@ -165,7 +165,7 @@ func (c *Closure) AddStub(id resid.ResId) (ok bool) {
 }
 
 // RemoveStubs takes the stubs out of what kustomize built. The error is that a patch may have
-// replaced one whole, so that nothing tells it from other objects.
+// replaced one whole, so that nothing distinguishes it from other objects.
 func (c *Closure) RemoveStubs(built resmap.ResMap) error {
 	var missing []resid.ResId
 	for _, a := range c.Absent {

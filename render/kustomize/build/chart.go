@@ -177,7 +177,7 @@ func (w *walker) failAt(at tree.Position, format string, args ...any) {
 	}
 }
 
-// inherit gives charts without a namespace that of the nearest kustomization which uses theirs and
+// inherit sets the namespace of charts without one to that of the nearest kustomization which uses theirs and
 // has one.
 func (w *walker) inherit() {
 	for _, c := range w.out.Charts {

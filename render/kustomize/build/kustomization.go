@@ -95,7 +95,7 @@ func parsedKustomization(t *tree.Tree, name, id string, data []byte) *Kustomizat
 
 // kustomizationAt returns the kustomization file that a path leads to, and its path
 // without symbolic links, and notes it in a trace as load does. A content that is
-// known, going by the name git gives it, is not read again.
+// known, going by git's name of it, is not read again.
 func kustomizationAt(t *tree.Tree, name string, trace tree.Trace) (k *Kustomization, real string, err error) {
 	if k, real = knownKustomization(t, name, trace); k != nil {
 		return k, real, nil

@@ -61,7 +61,7 @@ func contentViaJSON(node *kyaml.RNode) (map[string]any, error) {
 	return m, nil
 }
 
-// ListError says that kustomize built something that is a list to whoever applies it: they
+// ListError says that kustomize built something that is a list to its deployer: they
 // take everything with items for one, kustomize only what is called so.
 type ListError struct{ id string }
 

@@ -68,7 +68,7 @@ func (w *walker) pluginFile(e Entry) {
 }
 
 // plugins examines documents of plugin configuration. What does not decode is
-// left to kustomize, which gives up on it before it acts on it.
+// left to kustomize, which refuses it before it acts on it.
 func (w *walker) plugins(e Entry, data []byte, at func(line int) tree.Position) {
 	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
 		decoder := yaml.NewDecoder(strings.NewReader(c.Text))

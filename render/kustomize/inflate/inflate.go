@@ -166,7 +166,7 @@ func installable(c *release.Chart) (*release.Chart, error) {
 	return c, chart.Complete(c.Chart)
 }
 
-// releaseName is the name that `helm template` gives the release.
+// releaseName is the name of the release of `helm template`.
 func (c *Chart) releaseName(ctx context.Context) (string, error) {
 	switch {
 	case c.ReleaseName != "" && c.NameTemplate != "":

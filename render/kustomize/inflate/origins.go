@@ -168,7 +168,7 @@ func (c *Chart) defaultLine(l *locate.Leaf) (line, column int) {
 	return 0, 0
 }
 
-// isDefault reports whether the values.yaml of the chart sets a value, which kustomize gives to Helm
+// isDefault reports whether the values.yaml of the chart sets a value, which kustomize passes to Helm
 // as those of a user.
 func (c *Chart) isDefault(l *locate.Leaf) bool {
 	from, _, _, ok := c.setBy(l)

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// given are the values that an entry gives to a chart.
+// given are the values that an entry sets for a chart.
 type given struct {
 	// files are what Helm gets: the first has what kustomize makes of the file of values and the
 	// inline ones.

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Vary gives charts other values in the place of those that are not known, and returns why they are not;
+// Vary sets other values in the place of those of charts that are not known, and returns why they are not;
 // it is empty when all are known.
 func Vary(charts []*Chart) (reason string) {
 	for _, c := range charts {

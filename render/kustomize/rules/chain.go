@@ -93,7 +93,7 @@ func (c *replay) agrees() bool {
 	return leaf.Kind != yaml.ScalarNode || c.value.opaque || c.value.known && leaf.Value == c.value.text
 }
 
-// explain says of the place in effect what it is, as far as that is certain.
+// explain describes the place in effect, as far as that is certain.
 func (c *replay) explain(at tree.Position) origin.Step {
 	for _, s := range c.out {
 		if origin.SameLine(s.Position, at) {

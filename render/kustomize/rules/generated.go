@@ -81,7 +81,7 @@ func generatedImmutable(k *build.Kustomization, g types.GeneratorArgs, field str
 	return k.Position("generatorOptions", "immutable"), o != nil && o.Immutable
 }
 
-// generatedName is where the generator's entry gives an object its name.
+// generatedName is where the generator's entry names an object.
 func (l *locator) generatedName(document tree.Position, kind string, f setField) (tree.Position, bool) {
 	for _, k := range slices.Backward(l.passing(f, document.Path)) {
 		for i, g := range generatorsOf(k, kind) {

@@ -10,7 +10,7 @@ import (
 )
 
 // setImage finds the `images:` entry that a part of an image comes from. Entries
-// may follow each other: one gives another name, one further out a tag to that.
+// may follow each other: one sets another name, one further out a tag of that.
 func (l *locator) setImage(object int, file string, f setField) (tree.Position, bool) {
 	name, version := origin.SplitImage(f.value)
 	var front, back, first *tree.Position
@@ -53,7 +53,7 @@ func (l *locator) setImage(object int, file string, f setField) (tree.Position, 
 	return *first, true
 }
 
-// versionField is the field of an entry that gives an image its tag or digest,
+// versionField is the field of an entry that sets the tag or digest of an image,
 // empty when the entry leaves it alone. ok is false when another one came of it.
 func versionField(image types.Image, version string) (field string, ok bool) {
 	tag := ""

@@ -241,7 +241,7 @@ func likeness(r *padding.Range, kind, name string) int {
 	return 1
 }
 
-// nameIn is the name that a document gives its object, or what it has the API server
+// nameIn is the name of a document's object, or what it has the API server
 // make one from.
 func nameIn(doc *yaml.Node) string {
 	if doc == nil || doc.Kind != yaml.MappingNode {

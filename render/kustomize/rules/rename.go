@@ -17,7 +17,7 @@ import (
 
 var namePointer = []string{"metadata", "name"}
 
-// newName is the name that an operation gives its objects; empty when it gives none.
+// newName is the name that an operation sets for its objects; empty when it sets none.
 func (o *operation) newName() string {
 	if o.op != "replace" && o.op != "add" || o.value.Value == nil || !slices.Equal(o.path, namePointer) {
 		return ""

@@ -81,7 +81,7 @@ func over(limit Limit, n, most int64) error {
 func (l Limits) bounded() bool { return l.Objects > 0 || l.Object > 0 || l.Unpacked > 0 }
 
 // inspected keeps a pack in a file of dir while what it declares is held against the
-// limits, and gives the file from its beginning. go-git holds whole objects in memory
+// limits, and returns the file from its beginning. go-git holds whole objects in memory
 // to index a pack, so that one over a limit must not reach it.
 func (l Limits) inspected(pack io.Reader, dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, "received-*")

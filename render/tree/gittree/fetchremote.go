@@ -91,7 +91,7 @@ func (r Remote) session() (transport.UploadPackSession, error) {
 	}).NewUploadPackSession(endpoint, auth)
 }
 
-// explainRemote words what go-git says of a server.
+// explainRemote words go-git's error about a server.
 func explainRemote(err error) error {
 	switch {
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):

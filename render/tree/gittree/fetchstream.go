@@ -44,7 +44,7 @@ func (s *streamSession) AdvertisedReferencesContext(ctx context.Context) (*packp
 	return offer, nil
 }
 
-// explain prefers what the stream says of its end, such as what the server reported.
+// explain prefers the stream's own error at its end, such as what the server reported.
 func (s *streamSession) explain(err error) error {
 	if _, end := s.stream.Read(make([]byte, 1)); end != nil && !errors.Is(end, io.EOF) {
 		return end

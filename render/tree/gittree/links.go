@@ -10,7 +10,7 @@ import (
 // linkReader is what resolving symbolic links needs to know of a tree. Paths
 // passed to it hold no links.
 type linkReader struct {
-	// entry gives the type of an entry of a directory.
+	// entry returns the type of an entry of a directory.
 	entry    func(dir, base string) (fs.FileMode, error)
 	readLink func(name string) (string, error)
 }

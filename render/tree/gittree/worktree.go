@@ -155,7 +155,7 @@ func (w *workTree) Submodule(name string) (commit string, ok bool) {
 	return commit, ok
 }
 
-// resolve checks that git sees name and every symbolic link it passes, and gives
+// resolve checks that git sees name and every symbolic link it passes, and returns
 // its path without links (but for the last part, unless follow is set).
 func (w *workTree) resolve(name string, follow bool) (string, error) {
 	if !fs.ValidPath(name) {

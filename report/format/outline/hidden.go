@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Hidden says what of a report is not shown to who asks about the change: what the base has
+// Hidden has what of a report the author of the change is not shown: what the base has
 // too, and what the change does not touch. It is empty if all is shown.
 func Hidden(r *report.Report, existing, verbose bool) string {
 	var parts []string

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// RuleGroup is what one rule says of one class.
+// RuleGroup has the findings of one rule and class.
 type RuleGroup struct {
 	// Words say what made the findings, Name is its name, if it has one.
 	Words, Name string

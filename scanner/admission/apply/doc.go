@@ -7,6 +7,6 @@
 // the three-way merge of kubectl is that of apimachinery, too (ThreeWay). A tool that alone has applied an
 // object, and applies all its fields again, needs no managers of fields (Applied).
 //
-// Objects go in as decoded JSON; package admission gives the object that is stored, and
+// Objects go in as decoded JSON; package admission has the object that is stored, and
 // takes the result through defaulting, admission and validation.
 package apply

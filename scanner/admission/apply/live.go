@@ -73,7 +73,7 @@ func (f *Fields) Assume(live, last runtime.Object, by Applier) (obj runtime.Obje
 	return obj, false, nil
 }
 
-// Remember gives an object of a cluster the annotation of a tool that merges with what it applied
+// Remember sets on an object of a cluster the annotation of a tool that merges with what it applied
 // last, which last has, unless the object has one.
 func Remember(live, last runtime.Object) error {
 	m, err := meta.Accessor(live)

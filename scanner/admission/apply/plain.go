@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Plain reports whether applying a new object on the server certainly comes to the same as
+// Plain reports whether applying a new object on the server certainly has the result of
 // creating it: it has no null but as the time of creation, which tools write and servers
 // ignore, and no list by key has two items with an equal key, or one without. The lists are
-// those of Kubernetes; of custom resources it is not told.
+// those of Kubernetes; those of custom resources are in package custom.
 func Plain(content map[string]any) bool {
 	metadata, ok := content["metadata"].(map[string]any)
 	if !ok {

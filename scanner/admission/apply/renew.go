@@ -64,7 +64,7 @@ func (f *Fields) Applied(manifest map[string]any, by Applier) *Applied {
 }
 
 // Like returns a manifest as the tool applies it after a, where it certainly has the same fields: of the values
-// only scalars differ, and none that tells the items of a list apart. It is nil where that is not certain.
+// only scalars differ, and none that is a key of the items of a list. It is nil where that is not certain.
 func (a *Applied) Like(manifest map[string]any) *Applied {
 	if a == nil {
 		return nil
@@ -169,8 +169,8 @@ func ownsMore(set *fieldpath.Set) (more bool) {
 	return more
 }
 
-// Again returns what Over gives over an object that came of applying the same manifest or the one that it is Like,
-// where the object certainly has all of that: merging returns what both have, item for item and field for field, and
+// Again returns what Over returns for an object that came of applying the same manifest or the one that it is Like,
+// where the object certainly has all of that: merging keeps what both have, item for item and field for field, and
 // else what is there already.
 // Only the time of creation is null in what Flux sends, which the server then sets again. What is read in a version
 // and written in it is the same object.
@@ -313,10 +313,10 @@ func has(value, other any) bool {
 	return true
 }
 
-// Over returns what applying a manifest that Renews the last one gives over an object that came of applying that
+// Over returns what applying a manifest that Renews the last one makes of an object that came of applying that
 // one, without managers of fields.
 //
-// It gives the object that Apply gives. What Apply does (structured-merge-diff, Updater.Apply) is to merge the
+// It returns the object that Apply returns. What Apply does (structured-merge-diff, Updater.Apply) is to merge the
 // manifest into the object, to prune the result, to compare it with the sets of other managers, and to return
 // the object itself where nothing differs. There is no other manager to conflict with, so only pruning could
 // differ. It removes what the tool had and nobody has now: of the fields of last, first those that are not in the

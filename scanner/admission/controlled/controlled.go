@@ -23,7 +23,7 @@ const Manager = "kube-controller-manager"
 type Fields struct {
 	// Write sets them. It must not keep what it is given.
 	Write func(runtime.Object)
-	// Unknown are those whose values only the cluster knows. Write gives them values that
+	// Unknown are those whose values only the cluster knows. Write sets them to values that
 	// Kept recognizes.
 	Unknown []render.Unknown
 	// Kept reports whether an object still has the values that Write gave.

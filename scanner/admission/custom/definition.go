@@ -38,7 +38,7 @@ func (d *Definition) Decode(kind schema.GroupVersionKind, body []byte) (runtime.
 	return u, warnings, nil
 }
 
-// coerce drops what the schema of the object's version does not know and gives
+// coerce drops what the schema of the object's version does not know and returns
 // the paths of what it dropped (unstructuredSchemaCoercer.apply).
 func (d *Definition) coerce(u *unstructured.Unstructured) (unknown []string, err error) {
 	apiVersion, kind := u.GetAPIVersion(), u.GetKind()
@@ -174,13 +174,13 @@ func (i customInterfaces) GetEquivalentResourceMapper() runtime.EquivalentResour
 	return i.mapper
 }
 
-// customConvertor implements what admission.ConvertToGVK asks of a convertor.
+// customConvertor implements what admission.ConvertToGVK needs of a convertor.
 type customConvertor struct {
 	runtime.ObjectConvertor
 	definition *Definition
 }
 
-// Convert implements runtime.ObjectConvertor: out tells the version by its kind.
+// Convert implements runtime.ObjectConvertor: the kind of out has the version.
 func (c customConvertor) Convert(in, out, _ any) error {
 	from, ok := in.(*unstructured.Unstructured)
 	to, ok2 := out.(*unstructured.Unstructured)
@@ -195,7 +195,7 @@ func (c customConvertor) Convert(in, out, _ any) error {
 	return nil
 }
 
-// unstructuredTyper tells the kind of an object by what it says.
+// unstructuredTyper returns the kind that an object states.
 type unstructuredTyper struct{}
 
 func (unstructuredTyper) ObjectKinds(obj runtime.Object) ([]schema.GroupVersionKind, bool, error) {

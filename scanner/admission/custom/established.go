@@ -9,8 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 )
 
-// Establish gives a stored CustomResourceDefinition the status that the server's
-// controllers give it, if it has none, on which the immutability of its scope and names depends.
+// Establish sets the status of a stored CustomResourceDefinition as the server's
+// controllers do, if it has none, on which the immutability of its scope and names depends.
 func Establish(obj runtime.Object, created metav1.Time) {
 	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
 	if !ok || len(crd.Status.Conditions) > 0 {

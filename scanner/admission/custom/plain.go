@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// Plain reports whether applying a new object on the server certainly comes to the same as creating it,
+// Plain reports whether applying a new object on the server certainly has the result of creating it,
 // like apply.Plain: its values have the types of the schema, and sets and lists by key have no two items that are one.
 func (d *Definition) Plain(content map[string]any, version string) bool {
 	s := d.schemas[version]

@@ -106,7 +106,7 @@ func set(r release.Release) error {
 	return nil
 }
 
-// FlagError is what the API server says of a flag that it does not start with.
+// FlagError is the API server's error about a flag that it does not start with.
 type FlagError struct {
 	Release release.Release
 	// Flag is the name of the flag.

@@ -1,4 +1,4 @@
-// Package listers gives what admission plugins list an order. Of several LimitRanges of a
+// Package listers sorts what admission plugins list. Of several LimitRanges of a
 // namespace the LimitRanger takes a default from the one it sees first, and of several
 // default PriorityClasses of one value the Priority plugin does. A server lists them in
 // the order of a map; here they come in the order of their names.

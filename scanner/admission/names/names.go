@@ -36,7 +36,7 @@ func Generated(base, id string) string {
 	return base + string(suffix)
 }
 
-// Fill gives a new object its uid and creation time and, for metadata.generateName, a name. A
+// Fill sets the uid and creation time of a new object and, for metadata.generateName, a name. A
 // server picks uid and suffix at random; these follow from what identifies the object.
 func Fill(m metav1.Object, id string, created metav1.Time) {
 	m.SetUID(UID(id))
@@ -46,7 +46,7 @@ func Fill(m metav1.Object, id string, created metav1.Time) {
 	}
 }
 
-// Complete gives an object that a server has its uid and creation time, if it has none.
+// Complete sets the uid and creation time of an object that a server has, if it has none.
 func Complete(m metav1.Object, id string, created metav1.Time) {
 	if m.GetUID() == "" {
 		m.SetUID(UID(id))

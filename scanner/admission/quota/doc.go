@@ -1,3 +1,3 @@
-// Package quota says what the ResourceQuota plugin of an API server says of a request, also
+// Package quota answers a request as the ResourceQuota plugin of an API server does, also
 // where it is not known how much of a quota is used.
 package quota

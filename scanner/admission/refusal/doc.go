@@ -1,4 +1,4 @@
-// Package refusal gives the errors with which an API server refuses an object an order. A
+// Package refusal sorts the errors with which an API server refuses an object. A
 // server goes through maps to find some of them, and reports them as they come; here equal
 // requests get equal answers.
 package refusal

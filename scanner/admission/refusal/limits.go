@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// orderedLimits puts what the LimitRanger says of several resources in the order of
+// orderedLimits puts the LimitRanger's messages about several resources in the order of
 // their names: it walks maps, in an order that is chance. Limits of different kinds
 // stay where they are.
 func orderedLimits(message string) string {

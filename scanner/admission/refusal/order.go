@@ -85,7 +85,7 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 	}
 	if at := namedIndex.FindStringIndex(c.Field); at != nil {
 		if at[1] == len(c.Field) && (c.Type == metav1.CauseTypeFieldValueRequired || requiredValue.MatchString(c.Message)) {
-			return "" // a key that is asked for is not found by walking
+			return "" // a key that is looked for is not found by walking
 		}
 		return c.Field[:at[0]]
 	}

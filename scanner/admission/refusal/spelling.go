@@ -2,7 +2,7 @@ package refusal
 
 import "regexp"
 
-// misspelled are names that validation gives to fields which have others (validation of core, storage
+// misspelled are names in validation's errors of fields which have others (validation of core, storage
 // and apiextensions).
 var misspelled = map[string]string{
 	"JSONPath":                 "jsonPath",

@@ -43,8 +43,8 @@ func WithDefaults(content map[string]any, reason string) Open {
 	return Open{Content: out, Reason: reason}
 }
 
-// WithoutSchema says of an object of a kind that is known by name that fields which are not
-// written may be there: the kind's CustomResourceDefinition may have a default for them.
+// WithoutSchema marks an object of a kind that is known by name: fields which are not
+// written may be there, since the kind's CustomResourceDefinition may have a default for them.
 func WithoutSchema(kind schema.GroupVersionKind, content map[string]any) any {
 	if content == nil {
 		return nil

@@ -117,7 +117,7 @@ type limitedCall struct {
 	unknowns bool
 }
 
-// settled returns what the call gives because of unknown values in its arguments.
+// settled returns the call's result when unknown values in its arguments decide it.
 func (c *limitedCall) settled(args ...ref.Val) ref.Val {
 	if !c.unknowns {
 		return nil

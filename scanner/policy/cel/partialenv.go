@@ -186,7 +186,7 @@ func open(value ref.Val) *types.Unknown {
 	return all
 }
 
-// absorbed returns what a call gives because of unknown values in its arguments; nil when
+// absorbed returns the result of a call when unknown values in its arguments decide it; nil when
 // there are none that matter to it.
 func absorbed(function string, args []ref.Val) ref.Val {
 	var all *types.Unknown

@@ -15,7 +15,7 @@ import (
 // Watching is an activation of expressions whose parts are watched.
 type Watching interface {
 	interpreter.Activation
-	// Watched is told each value that a part of the expression gives when it is evaluated, after
+	// Watched receives each value of a part of the expression when it is evaluated, after
 	// those of its own parts. vars are what it was evaluated with.
 	Watched(vars interpreter.Activation, part int64, value ref.Val)
 }
@@ -33,8 +33,8 @@ func WatchedEnvironment(of func() (*environment.EnvSet, error)) (*environment.En
 	})
 }
 
-// watched returns an instruction that tells what it gives. A loop is left as it is, since cel-go
-// makes it end with its context; what it gives is what its last part does.
+// watched returns an instruction that reports its value. A loop is left as it is, since cel-go
+// makes it end with its context; its value is that of its last part.
 func watched(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 	switch i := i.(type) {
 	case *watchedAttribute:
@@ -121,7 +121,7 @@ func (w *watchedAttribute) qualifier(vars interpreter.Activation) (interpreter.Q
 	return factory.NewQualifier(nil, w.ID(), v, w.IsOptional())
 }
 
-// tell tells the activation that watches, if any does.
+// tell reports to the activation that watches, if any does.
 func tell(vars interpreter.Activation, part int64, v ref.Val) {
 	for at := vars; at != nil; at = at.Parent() {
 		if w, ok := at.(Watching); ok {

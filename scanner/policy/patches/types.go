@@ -18,7 +18,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// undefinedField is what a type check says of a field that a type does not have.
+// undefinedField is a type check's error about a field that a type does not have.
 var undefinedField = regexp.MustCompile(`^undefined field '([^']*)'$`)
 
 // Reads returns the fields that an expression reads of object and oldObject and that no kind has.

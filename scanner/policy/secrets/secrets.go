@@ -21,7 +21,7 @@ const Hidden = "***"
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Tokens replace what Secrets hold by tokens that occur nowhere else, so that a message
-// made of them tells what it quotes: words of the policy that happen to be a value
+// made of them shows what it quotes: words of the policy that happen to be a value
 // stay, and the shortest value is found. Equal values have equal tokens.
 type Tokens struct {
 	// tokens are those of values as text.
@@ -102,7 +102,7 @@ func (s *Tokens) token(value string) string {
 	return s.tokens[value]
 }
 
-// Redact returns text without what it quotes, if again is what the same expression says of
+// Redact returns text without what it quotes, if again is the value of the same expression for
 // sealed content. What is made of a value in another way than by quoting it as a
 // whole is hidden together with all that stands between: only what both texts begin
 // and end with does not depend on it.

@@ -23,7 +23,7 @@ type mounted struct {
 	all []*contents
 }
 
-// mount gives the trees the artifacts that the parent fetched. Trees that ask for none by a
+// mount adds the artifacts that the parent fetched to the trees. Trees that ask for none by a
 // lock or a configuration stay as they are.
 func (j *job) mount(base, head *scanner.Tree, allow []string) (*mounted, error) {
 	if j.Artifacts == nil {

@@ -84,7 +84,7 @@ func (e *Server) present() *server.Server {
 // InProcessConn connects to the server of the moment.
 func (e *Server) InProcessConn() (net.Conn, error) { return e.present().InProcessConn() }
 
-// Stop ends the server and gives its directory back.
+// Stop ends the server and releases its directory.
 func (e *Server) Stop(ctx context.Context) error {
 	s := e.present()
 	s.Shutdown()
@@ -144,7 +144,7 @@ func (e *Server) Health() error {
 	return nil
 }
 
-// busyTries is how often Health asks a server again that says it has not started: it gives itself a
+// busyTries is how often Health asks a server again that says it has not started: it allows itself a
 // millisecond to see that it has, which a busy machine may spend on others.
 const busyTries = 20
 

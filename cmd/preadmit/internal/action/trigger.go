@@ -45,7 +45,7 @@ func (r *runner) trigger(f *flags) (*trigger, error) {
 	return t, nil
 }
 
-// eventTrigger reads the event, whatever the inputs say of the base.
+// eventTrigger reads the event, also when the inputs name the base.
 func (r *runner) eventTrigger(f *flags) (*trigger, error) {
 	if f.from != "" && r.event != "workflow_run" {
 		return nil, cli.Usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)

@@ -1,4 +1,4 @@
-// Package sandbox gives the state of a repository to a real API server, and holds its answers
+// Package sandbox loads the state of a repository into a real API server, and compares its answers
 // against those of a scan.
 //
 // The server is a program of its own, preadmit-sandbox (package internal/apiserver): this package

@@ -23,7 +23,7 @@ import (
 // senders is how many objects are sent at once.
 const senders = 8
 
-// Loader gives a server the state of a cluster.
+// Loader loads the state of a cluster into a server.
 type Loader struct {
 	// Progress, when set, is called as objects are sent.
 	Progress func(stage string, done, total int)
@@ -119,7 +119,7 @@ func stageOf(a scanner.Applied) int {
 	return 4
 }
 
-// Load gives the server the objects of a cluster.
+// Load creates the objects of a cluster on the server.
 func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) {
 	out := NewLoaded(d)
 	users := usersOf(out.Results)

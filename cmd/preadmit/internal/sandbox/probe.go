@@ -45,7 +45,7 @@ func probe(name string) []call {
 	return made
 }
 
-// inForceWarning is the warning of the probe's policies. No policy can keep it from who asks.
+// inForceWarning is the warning of the probe's policies. No policy can hide it from the client.
 const inForceWarning = "policies are in force"
 
 // inForce waits until all policies that were loaded are in force. The server learns of them up to a

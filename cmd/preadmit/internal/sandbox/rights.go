@@ -17,7 +17,7 @@ const (
 	adminsName   = "preadmit-sandbox:deployers"
 )
 
-// ghost is a user whom only the binding gives rights: it shows when that is gone, which the server
+// ghost is a user who has rights by the binding only: it shows when that is gone, which the server
 // learns late.
 var ghost user.Info = &user.DefaultInfo{Name: adminsName}
 
@@ -33,7 +33,7 @@ func usersOf(results []Result) []user.Info {
 	return users
 }
 
-// allow gives users all rights.
+// allow grants users all rights.
 func (l *Loader) allow(ctx context.Context, users []user.Info) error {
 	var subjects []any
 	for _, u := range users {

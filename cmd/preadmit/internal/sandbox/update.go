@@ -32,7 +32,7 @@ type Update struct {
 	Made []string
 }
 
-// Update gives the server what changed since before: objects that are new, that differ, or that it
+// Update applies what changed since before to the server: objects that are new, that differ, or that it
 // refused, and deletes those that are gone. Nothing is deleted that a root may have of which not all
 // objects are known.
 func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed, unknown []scanner.Unrendered) (*Update, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// Mount gives the trees of a change the artifacts that they ask for, as far as they are
+// Mount adds the artifacts that the trees of a change need to them, as far as they are
 // there or, with --fetch, may be fetched.
 func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg config.Config) error {
 	given, err := f.Artifacts.Given()

@@ -39,7 +39,7 @@ type Options struct {
 // Snapshot is what was read.
 type Snapshot struct {
 	Header
-	// Missed says of kinds that could not be read, why.
+	// Missed has the kinds that could not be read, each with the reason.
 	Missed  []string
 	objects []*unstructured.Unstructured
 }
