@@ -110,7 +110,7 @@ type Pages struct {
 
 // Playground says whether there is a page to try policies on.
 type Playground struct {
-	Access    string `json:"access" default:"off" arg:"off|public" usage:"who may try policies at /playground: off (nobody), or public (whoever reaches the service)"`
+	Access    string `json:"access" default:"off" arg:"off|public" usage:"who may try policies at /playground: off (nobody), or public (everyone who reaches the service)"`
 	Processes int    `json:"processes" default:"1" usage:"number of processes that judge what is tried, one request at a time each"`
 	Memory    Size   `json:"memory" default:"1Gi" usage:"most memory of each of them"`
 }

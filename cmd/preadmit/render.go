@@ -41,7 +41,7 @@ Above each object is its document and the entries by which kustomizations use it
 
   # app/web.yaml:1 -> app/kustomization.yaml:4 -> overlays/production/kustomization.yaml:3
 
---field also tells what wrote the field before, in the order of application.
+--field also shows what wrote the field before, in the order of application.
 
 The lines of a Secret's data are masked, unless --show-secrets is given.
 

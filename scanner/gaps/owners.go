@@ -22,7 +22,7 @@ func (l *Ledger) Owners(targets []*target.Target) {
 			for name, o := range now {
 				if known := before[kind]; len(known) > 0 && known[name] == nil {
 					l.AddObject(Object, o, t.Head.Cluster.Key(o), "defines the kind "+kind.Kind+", which "+namesOf(known)+
-						" defines already: an API server does not accept its names, and what policies say of objects of the kind may be something else")
+						" defines already: an API server does not accept its names, and the verdicts of policies about objects of the kind may be others")
 				}
 			}
 		}

@@ -78,7 +78,7 @@ func fit(wants []permission, granted map[string]string) (got []permission, missi
 			got = append(got, p)
 			continue
 		case p.required:
-			return nil, nil, &finalError{fmt.Sprintf("the installation does not grant %s: whoever installed the App must accept its permissions", p), ErrGone}
+			return nil, nil, &finalError{fmt.Sprintf("the installation does not grant %s: the account that installed the App must accept its permissions", p), ErrGone}
 		case level != "":
 			got = append(got, permission{name: p.name, level: level})
 		}

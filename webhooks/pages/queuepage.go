@@ -104,7 +104,7 @@ func (p *Pages) needsOperator(ctx context.Context, v *viewer) error {
 		return p.stillThere(ctx, v)
 	}
 	return &problem{Status: http.StatusForbidden, Title: "For operators only",
-		Text: "The queue tells of all repositories.", Hint: "Who runs the service may add your login to pages.admins."}
+		Text: "The queue shows all repositories.", Hint: "Who runs the service may add your login to pages.admins."}
 }
 
 // revive puts a dead letter back into the queue.

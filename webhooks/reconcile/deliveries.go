@@ -45,7 +45,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 			continue
 		}
 		if asked == mostDeliveries {
-			p.limited("more failed deliveries than are asked for at a time", "most", mostDeliveries)
+			p.limited("more failed deliveries than are requested at a time", "most", mostDeliveries)
 			p.left = d.At // the rest is not only what is recent
 			break
 		}

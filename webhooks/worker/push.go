@@ -74,7 +74,7 @@ func (t *task) noBaseline(ctx context.Context) (string, error) {
 	if told, err := t.access.Grants(ctx, "security_events: write"); err != nil || told {
 		return "", err
 	}
-	return "the installation does not grant security_events: write, so that code scanning is told nothing", nil
+	return "the installation does not grant security_events: write, so that code scanning gets nothing", nil
 }
 
 // skip ends a job without work.

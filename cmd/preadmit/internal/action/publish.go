@@ -34,7 +34,7 @@ func (p *publishing) connect() {
 		return
 	}
 	if p.run.runner.token == "" {
-		p.AddNote("There is no token (github-token), so this is told here only.")
+		p.AddNote("There is no token (github-token), so this is reported here only.")
 		return
 	}
 	to, err := github.New(p.run.trigger.target(p.run.runner), github.Options{

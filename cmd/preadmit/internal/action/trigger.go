@@ -65,7 +65,7 @@ func (r *runner) eventTrigger(f *flags) (*trigger, error) {
 		return nil, cli.Usagef("pull_request_target is refused: it gives a pull request from a fork a token that may write, " +
 			"and secrets; use pull_request, and workflow_run to publish where its token may not (docs/action.md)")
 	}
-	return nil, cli.Usagef("the event %s says of no change what it is; preadmit action knows pull_request, push, merge_group, "+
+	return nil, cli.Usagef("the event %s is of no change; preadmit action knows pull_request, push, merge_group, "+
 		"workflow_dispatch and workflow_run", r.event)
 }
 
