@@ -11,8 +11,8 @@ const MaxSaved = 256 << 20
 
 // Read reads a report of scan in the wire format, strictly: an unknown or duplicate
 // field, another apiVersion or kind, a value outside of an enumeration and
-// anything after the document is an error. It holds all of rd in memory; who
-// reads from someone they do not trust limits rd, as Open does.
+// anything after the document is an error. It holds all of rd in memory; a
+// reader of a source that is not trusted is limited, as Open does.
 func Read(rd io.Reader) (*Report, error) {
 	data, err := io.ReadAll(rd)
 	if err != nil {

@@ -2,7 +2,7 @@ package report
 
 import "slices"
 
-// Verdict is what a report means to the one who asked for it.
+// Verdict is the result of a report for a threshold.
 type Verdict string
 
 const (

@@ -45,8 +45,8 @@ type Input struct {
 	// goroutines.
 	Progress func(stage string, done, total int)
 	// Rendering, when set, is called when a root begins to be rendered, or is worked on
-	// alone, and what it returns when that is over: who runs scans of repositories that
-	// may end the process learns which root did. The tree is "base", "head" or the Name of
+	// alone, and what it returns when that is over: a caller whose process a scan
+	// may end learns which root did. The tree is "base", "head" or the Name of
 	// an Extra. It may be called from several goroutines.
 	Rendering func(root, tree string) (done func())
 	// Judging, when set, is called when the requests about an object begin to be judged,

@@ -150,8 +150,8 @@ func (r *review) policy(ctx context.Context) error {
 }
 
 // policyRights reports whether the API server would refuse a policy or binding for what the user
-// may do, where all that grants rights is known: change policies, and read their params. Who
-// loads policies does not ask, since who made those in force is not known.
+// may do, where all that grants rights is known: change policies, and read their params. Loading
+// policies does not ask, since the author of those in force is not known.
 func (r *review) policyRights(ctx context.Context) error {
 	if !r.Proposed.Cluster().KnowsRBAC() {
 		return nil

@@ -53,7 +53,7 @@ func (m created) generated() *controllers.Generated {
 }
 
 // expand follows a workload down to its Pod. A denial by a policy does not end it:
-// who mends the workload needs to know of all denials. beside is what the same server said to what is
+// the author of the workload needs all denials. beside is what the same server said to what is
 // created of the other version of the workload; the zero value where there is none.
 func (t decided) expand(ctx context.Context, beside expansion) (expansion, error) {
 	b := expansion{cut: !t.verdict.Reached()}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// devKey lets who started a service with --dev see its pages: it is in the address that
+// devKey admits the user who started a service with --dev to its pages: it is in the address that
 // the service logs, and then in a cookie. That a request comes from this machine says
 // nothing: those of a tunnel do as well, with any Host.
 type devKey string
@@ -26,7 +26,7 @@ func (k devKey) is(text string) bool {
 	return k != "" && subtle.ConstantTimeCompare([]byte(text), []byte(k)) == 1
 }
 
-// guard lets through who has the key, by a name of this machine. Programs with a token of
+// guard admits requests with the key, by a name of this machine. Programs with a token of
 // the API need no key.
 func (k devKey) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

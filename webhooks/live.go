@@ -78,7 +78,7 @@ func (s *Service) introduce(ctx context.Context, a *app.App) error {
 	}
 }
 
-// who asks GitHub once for the App.
+// who asks GitHub once for the App's slug and ID.
 func who(ctx context.Context, a *app.App) (slug string, id int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askingWho)
 	defer cancel()

@@ -27,8 +27,8 @@ func (s *Service) router(secrets func() [][]byte, appID func() int64) chi.Router
 	return r
 }
 
-// private adds what people see. With --dev that is for the user who started the service: who comes
-// by a tunnel, made for webhooks, sees nothing.
+// private adds what people see. With --dev that is for the user who started the service: a client
+// that comes by a tunnel, made for webhooks, sees nothing.
 func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	r.Group(func(r chi.Router) {
 		if s.options.Dev {
@@ -38,7 +38,7 @@ func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	})
 }
 
-// operation is what is served to who runs the service.
+// operation is what is served to operators of the service.
 func (s *Service) operation() http.Handler {
 	r := chi.NewRouter()
 	s.health(r)

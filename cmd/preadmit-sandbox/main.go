@@ -3,7 +3,7 @@
 // without a server, stays small.
 //
 // Flags configure it. It prints "ready" on standard output when it serves, and ends when its
-// standard input does: never later than who started it. Its log goes to standard error.
+// standard input does: never later than its parent process. Its log goes to standard error.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 
 // run runs the server until stdin ends.
 func run(args []string, stdin io.Reader, stdout io.Writer) error {
-	// Who started this process has the same terminal, and says when to end.
+	// The process that started this one has the same terminal, and says when to end.
 	signal.Ignore(os.Interrupt)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -68,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 // serve runs the server until ctx ends.
 func serve(ctx context.Context, o apiserver.Options, stdout io.Writer) error {
 	defer func() {
-		if ctx.Err() != nil { // else who started this process is there, reads the log, and removes it
+		if ctx.Err() != nil { // else the process that started this one is there, reads the log, and removes it
 			_ = os.RemoveAll(o.Run)
 		}
 	}()

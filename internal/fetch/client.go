@@ -18,7 +18,7 @@ type Options struct {
 	Hosts []string
 	// Credentials are those of hosts.
 	Credentials *Credentials
-	// RootCAs are who is trusted to sign certificates; nil for those of the system.
+	// RootCAs are the trusted certificate authorities; nil for those of the system.
 	RootCAs *x509.CertPool
 	// Resolver looks up names; nil for that of the system.
 	Resolver *net.Resolver

@@ -21,7 +21,7 @@ type SSHLogin struct {
 	HostKeys []ssh.PublicKey
 }
 
-// gitUser is who git servers know everybody as.
+// gitUser is the user name of everybody at git servers.
 const gitUser = "git"
 
 // ssh returns the login of a host over SSH; nil without any.

@@ -38,7 +38,7 @@ func (s *Server) user(q *query) answer {
 	return ok(body)
 }
 
-// graphql answers who looks, and nothing else.
+// graphql answers the query for the viewer, and nothing else.
 func (s *Server) graphql(r *http.Request, body []byte, who *caller) (answer, string) {
 	if r.Method != http.MethodPost || !strings.Contains(string(body), "viewer { login }") {
 		return message(http.StatusBadRequest, "A query attribute must be specified and must be a string."), "not the query for the viewer's login"

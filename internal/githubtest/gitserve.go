@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// serveGit serves a repository to who may read it, by the same tokens as the API.
+// serveGit serves a repository to those who may read it, by the same tokens as the API.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
 	owner, name, _ := strings.Cut(name, "/")

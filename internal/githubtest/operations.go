@@ -76,7 +76,7 @@ func operations() map[string]operation {
 	}
 }
 
-// route finds the handler, and lets through who may ask it.
+// route finds the handler, and admits callers that may use it.
 func (s *Server) route(name string, q *query) answer {
 	op := s.table[name]
 	if owner, ok := q.params["owner"]; ok {
@@ -91,7 +91,7 @@ func (s *Server) route(name string, q *query) answer {
 	return op.do(s, q)
 }
 
-// refuse is GitHub's answer to who may not ask.
+// refuse is GitHub's answer to a caller without the right.
 func (s *Server) refuse(q *query, needs string) (answer, bool) {
 	who := q.who
 	lacks := message(http.StatusForbidden, "Resource not accessible by integration")

@@ -25,7 +25,7 @@ type code struct {
 	expires   time.Time
 }
 
-// SetViewer says who is logged in at GitHub's pages. Without one, they ask.
+// SetViewer sets the user who is logged in at GitHub's pages. Without one, they ask.
 func (s *Server) SetViewer(login string) { s.locked(func() { s.viewer = login }) }
 
 // isPage reports whether a path is of a page and not of the API.
@@ -49,7 +49,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorize approves a login at once: of who is logged in, or of who is chosen.
+// authorize approves a login at once: of the user who is logged in, or of the one who is chosen.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 type Config struct {
 	// Owner and Repo name the repository; "octo" and "shop" when empty.
 	Owner, Repo string
-	// Login is who the token belongs to, "github-actions[bot]" when empty. A name that
+	// Login is the owner of the token, "github-actions[bot]" when empty. A name that
 	// ends in [bot] is an app, which may not ask for its user.
 	Login string
 	// Token is what requests must carry that carry no token of an App or user; any when
@@ -85,7 +85,7 @@ type Request struct {
 	Body   []byte
 	// Header is what the client sent.
 	Header http.Header
-	// By is who asked: a login, or "" for nobody that is known.
+	// By is the caller: a login, or "" for nobody that is known.
 	By string
 }
 

@@ -18,7 +18,7 @@ type Command struct {
 	// Read are files, and directories with all below, that the program may read.
 	Read []string
 	// Input is what the program finds on its standard input, and after it what InputFrom returns, if
-	// that is set. Who sets it ends it when the program has ended.
+	// that is set. The caller closes it when the program has ended.
 	Input     []byte
 	InputFrom io.Reader
 	Limits    Limits

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Attack is a URL that a repository may name to make who fetches it reach what it must not, or
+// Attack is a URL that a repository may name to make a client that fetches it reach what it must not, or
 // never end.
 type Attack struct {
 	Name string

@@ -19,6 +19,6 @@
 // Fields are named by their path from the top of the document: targets[0].name.
 //
 // The package bounds aliases (an alias that contains itself or expands too often is an
-// error), not the size of a file: who reads a file from a source that is not trusted
+// error), not the size of a file: a caller that reads a file from a source that is not trusted
 // bounds it before.
 package strictyaml

@@ -153,7 +153,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 	if n.root.Unit.Release.Dir = dir; elsewhere == nil {
 		n.root.Dir = dir
 	}
-	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // who renders the chart says what is wrong
+	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // rendering the chart reports what is wrong
 	if source, err := e.heldBy(n.root.Unit); err == nil {
 		e.resolveDependencies(n, source, dir)
 	}

@@ -249,7 +249,7 @@ func sourceOfInstance(o held, fi *fluxtypes.Instance) render.ObjectRef {
 }
 
 func namespaceOfInstance(o held) string {
-	if o.root.Object == (render.ObjectRef{}) { // who applies it may say the namespace
+	if o.root.Object == (render.ObjectRef{}) { // its deployer may set the namespace
 		return cmp.Or(o.Metadata.Namespace, fluxSystem)
 	}
 	return o.ref().Namespace

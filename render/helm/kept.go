@@ -10,7 +10,7 @@ import (
 // maxKept bounds the output of templates that is kept, in bytes.
 const maxKept = 8 << 20
 
-// kept are roots as they were rendered, for who wants to know where their objects come from.
+// kept are roots as they were rendered, to find where their objects come from.
 type kept struct {
 	mu    sync.Mutex
 	of    map[render.RootID]keptRelease

@@ -49,7 +49,7 @@ func (t *Tree) TraceFile(name string, trace Trace) {
 	}
 }
 
-// TraceBelow notes a directory with all files below it, as who follows symbolic links to directories reads them.
+// TraceBelow notes a directory with all files below it, as a reader that follows symbolic links to directories reads them.
 func (t *Tree) TraceBelow(dir string, trace Trace) {
 	seen := map[string]bool{}
 	for next := []string{dir}; len(next) > 0; next = next[1:] {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// login is who the token acts as. GET /user answers users only: the token of a
+// login is the account that the token acts as. GET /user answers users only: the token of a
 // workflow or an app installation may not ask it, but it may ask GraphQL who looks,
 // which answers "SLUG[bot]".
 func (p *Publisher) login(ctx context.Context) (string, error) {

@@ -34,7 +34,7 @@ type ClusterOptions struct {
 	// Namespace is where objects live that are written without a namespace, though their kind
 	// has one; empty means default.
 	Namespace string
-	// Creator is who made the objects of the state, which some of them remember; nil
+	// Creator is the user who made the objects of the state, which some of them remember; nil
 	// when that is not known.
 	Creator user.Info
 	// NodePorts is the range of node ports of the server, nil for its default.

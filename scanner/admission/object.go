@@ -51,7 +51,7 @@ func NewObject(content map[string]any) *Object {
 }
 
 // ParseObject makes an object of its JSON text. What is wrong with the text is
-// told by who decodes the object.
+// reported when the object is decoded.
 func ParseObject(text []byte) *Object {
 	var top struct {
 		APIVersion any             `json:"apiVersion"`
@@ -99,7 +99,7 @@ func (o *Object) Content() map[string]any {
 	return o.content
 }
 
-// passingContent is Content that is not kept, for who looks at it once: the decoded objects of a
+// passingContent is Content that is not kept, for callers that need it once: the decoded objects of a
 // large change would take several times the memory of their text. It must not be modified.
 func (o *Object) passingContent() map[string]any {
 	if o.text == nil {

@@ -184,7 +184,7 @@ type preparation struct {
 	lenient bool
 	// assumed is set where the managers of the fields of the object before are not known.
 	assumed bool
-	// dropped are warnings about fields that who applies the object does not send.
+	// dropped are warnings about fields that the applier does not send.
 	dropped []string
 	// large is set for an object that etcd may not take. Then managed are the managers of its
 	// fields, and untrackable is why they are not known.

@@ -197,7 +197,7 @@ func (r *Request) Others() []*Request { return r.others }
 // Unknown returns the unknown fields of the object, and of the old object.
 func (r *Request) Unknown() (object, oldObject []render.Unknown) { return r.unknown, r.unknownOld }
 
-// Dropped are warnings about fields that who applies the object does not send, as its client
+// Dropped are warnings about fields that the applier does not send, as its client
 // does not know them.
 func (r *Request) Dropped() []string { return r.dropped }
 
@@ -211,8 +211,8 @@ func Content(obj runtime.Object) (map[string]any, error) {
 }
 
 // PolicyCreations has the creations of policies and bindings that clusters prepared. Preparing
-// one compiles each expression, which takes longer than all else, so who judges the object gets
-// what who loads policies got. The zero value has none.
+// one compiles each expression, which takes longer than all else, so that judging the object uses
+// the result of loading policies. The zero value has none.
 type PolicyCreations struct {
 	results.Results[policyCreation, prepared]
 }

@@ -232,7 +232,7 @@ func (p *preparation) lastApplied(h *handler) runtime.Object {
 }
 
 // complete adds to the metadata of an object of a cluster what every stored object has, and to a
-// CustomResourceDefinition its status, where who gave it left them out.
+// CustomResourceDefinition its status, where the state left them out.
 func (p *preparation) complete(obj runtime.Object, m metav1.Object, last runtime.Object) {
 	names.Complete(m, p.id(m), Created())
 	if m.GetResourceVersion() == "" {

@@ -30,7 +30,7 @@ type cause struct {
 
 // fieldsOf finds the fields of the object that decide a failed validation, the
 // most telling first. lists is set when one of them is a list, or a map that something may have
-// emptied, of which only those can tell why it is what it is who know what it was evaluated on.
+// emptied: why such a field has its value shows only in what the expression was evaluated on.
 func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 	finder, err := l.finder()
 	if err != nil {

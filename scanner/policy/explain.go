@@ -247,7 +247,7 @@ func mask(value any) any {
 	return masked
 }
 
-// Input is what the expressions of a policy see, for who explains a decision.
+// Input is what the expressions of a policy see, to explain a decision.
 // It must not be modified.
 type Input struct {
 	// Object, OldObject, Params, Request and Namespace are the variables object,

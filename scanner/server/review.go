@@ -31,8 +31,8 @@ type Verdict struct {
 	NeverStored *admission.NeverStoredError
 	// Warnings are the server's own, in order.
 	Warnings []string
-	// Dropped are warnings about fields that never come to the server, as the client of who
-	// applies the object does not know them.
+	// Dropped are warnings about fields that never come to the server, as the applier's client
+	// does not know them.
 	Dropped []string
 
 	// Decisions are what policies said against the request, in the order of view,

@@ -262,7 +262,7 @@ func (b *builder) targetRoots(c config.Target, cluster string) []render.RootID {
 	return roots
 }
 
-// UserOf is who applies the objects of a root.
+// UserOf returns the user who applies the objects of a root.
 func (t *Target) UserOf(root render.Root) user.Info {
 	if t.asked || root.Unit == nil || root.Unit.Apply.User == "" {
 		return t.User
@@ -271,7 +271,7 @@ func (t *Target) UserOf(root render.Root) user.Info {
 	return &user.DefaultInfo{Name: u.Name, Groups: u.Groups}
 }
 
-// UserBefore is who applied what there was of a pair, which may have been in another root.
+// UserBefore returns the user who applied what there was of a pair, which may have been in another root.
 func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
 	was := p.Base
 	if p.Head == nil {
@@ -287,7 +287,7 @@ func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
 	return t.UserOf(origin.Root)
 }
 
-// userOf is who applies the objects of a target.
+// userOf returns the user who applies the objects of a target.
 func (b *builder) userOf(c config.Target) user.Info {
 	u := config.DefaultUser()
 	switch {

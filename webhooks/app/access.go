@@ -78,8 +78,8 @@ func (a *App) reach(key accessKey, wants []permission) *Access {
 	return s
 }
 
-// makeRoom drops the half that was not used for longest, when there are many. Who has
-// one goes on using it.
+// makeRoom drops the half that was not used for longest, when there are many. Its
+// users go on using it.
 func (a *App) makeRoom() {
 	if len(a.access) < manyAccesses {
 		return

@@ -224,7 +224,7 @@ func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 	return got.GetSlug(), id, nil
 }
 
-// Login is who the App's comments and check runs are by: "SLUG[bot]".
+// Login is the author of the App's comments and check runs: "SLUG[bot]".
 func (a *App) Login(ctx context.Context) (string, error) {
 	slug, _, err := a.Self(ctx)
 	if err != nil {

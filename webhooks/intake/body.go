@@ -79,7 +79,7 @@ func (r *room) release() {
 }
 
 // read reads a body of at most MaxBody bytes. Memory is taken as the bytes arrive, not as
-// Content-Length promises: who would take all of it must send half as much.
+// Content-Length promises: a client that would take all of it must send half as much.
 func (r *room) read(body io.Reader) ([]byte, error) {
 	text := make([]byte, 0, firstBuffer)
 	var err error

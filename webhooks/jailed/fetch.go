@@ -83,7 +83,7 @@ type outside struct {
 	rounds   int
 }
 
-// begin begins to fetch, if there is somebody who does. It is nil without.
+// begin begins to fetch, if there is a fetcher. It is nil without.
 func (t *attempts) begin(ctx context.Context) (*outside, error) {
 	if t.scanner.Fetcher == nil {
 		return nil, nil

@@ -1,6 +1,6 @@
 package jailed
 
-// relay passes progress on to one who may be slow, without keeping the child waiting:
+// relay passes progress on to a reader that may be slow, without keeping the child waiting:
 // of what comes meanwhile the last is reported.
 type relay struct {
 	tell   Progress

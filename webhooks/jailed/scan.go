@@ -160,7 +160,7 @@ type child struct {
 	*jail.Child
 	attempts *attempts
 	monitor  *monitor
-	// slow is the root that took too long, for the one who reads done.
+	// slow is the root that took too long, for the reader of done.
 	slow string
 	// lacks are what it named as the last word.
 	lacks []Lack

@@ -55,7 +55,7 @@ const retryAfter = 10 * time.Second
 // apiHandler answers a request of the API that came with a token.
 type apiHandler func(w http.ResponseWriter, r *http.Request, t *Token) error
 
-// api lets in who has a token.
+// api admits requests with a token.
 func (p *Pages) api(h apiHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -34,7 +34,7 @@ const (
 // Config is what pages need.
 type Config struct {
 	Queue *queue.Queue
-	// App is who viewers log in to, and finds the installation of a repository that the
+	// App is the App that viewers log in to, and finds the installation of a repository that the
 	// API is asked to scan. It may be nil unless Access is AccessGitHub; then the API
 	// starts no scans, and says so.
 	App *app.App

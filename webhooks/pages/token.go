@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Token is one of the API. The token itself is known to who uses it only.
+// Token is one of the API. Only its user knows the token itself.
 type Token struct {
 	// Name identifies a token, in logs and in the reasons of scans.
 	Name string

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// viewer is who looks at a page.
+// viewer is the user who looks at a page.
 type viewer struct {
 	// Login is the name on GitHub or the one that the proxy gave; empty when open.
 	Login string

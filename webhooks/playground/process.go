@@ -37,7 +37,7 @@ type Processes struct {
 
 	once  sync.Once
 	slots chan struct{}
-	// waiting bounds who waits for a process.
+	// waiting bounds the requests that wait for a process.
 	waiting chan struct{}
 
 	mu sync.Mutex
@@ -301,7 +301,7 @@ func (o *process) end() {
 	_ = o.in.Close()
 	o.kill()
 	go func() {
-		for range o.answers { // so that who reads goes on to its end
+		for range o.answers { // so that the reader goes on to its end
 		}
 	}()
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	// askedAtOnce is how many requests a client may make at once, and askEvery the time after which
-	// it may make another. Who types makes three in a second.
+	// it may make another. Typing makes three in a second.
 	askedAtOnce = 40
 	askEvery    = 200 * time.Millisecond
 	// askedTogether is how many requests of a client are judged, or wait for that, at a time.

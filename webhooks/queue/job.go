@@ -54,7 +54,7 @@ type Job struct {
 	Fresh bool `json:"fresh,omitempty"`
 	// Cancel says that a merge group is gone.
 	Cancel bool `json:"cancel,omitempty"`
-	// Command is the first line of the comment numbered Comment, and Sender who wrote it.
+	// Command is the first line of the comment numbered Comment, and Sender its author.
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Comment int64  `json:"comment,omitempty"`

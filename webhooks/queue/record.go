@@ -32,7 +32,7 @@ type record struct {
 	Replaced []replaced `json:"replaced,omitempty"`
 }
 
-// holder is who works on a subject.
+// holder is the process that works on a subject.
 type holder struct {
 	// Owner is the process, Claim what it does, Job the job's id.
 	Owner string `json:"owner"`

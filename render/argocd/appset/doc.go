@@ -3,5 +3,5 @@
 // make sets of parameters, and the template is filled in with each of them.
 //
 // Lists and files of git repositories are read; what clusters, pull requests and the like there are
-// is given by who knows it, else the set is one of which that is not known.
+// is given by the caller, else the set is one of which that is not known.
 package appset

@@ -15,7 +15,7 @@ import (
 var Kind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 
 // HelmRelease is what decides of a HelmRelease which chart is installed with which values, and
-// how. What else does is for who renders it.
+// how. What else does is found when it is rendered.
 type HelmRelease struct {
 	Metadata struct {
 		Name      string `json:"name"`

@@ -36,7 +36,7 @@ var (
 func Stale(t *tree.Tree, dir string) error {
 	c, err := FromTree(t, dir, Limits{})
 	if err != nil || c.Lock == nil {
-		return nil // who renders the chart says what is wrong
+		return nil // rendering the chart reports what is wrong
 	}
 	required := c.Metadata.Dependencies
 	if slices.ContainsFunc(required, func(d *chart.Dependency) bool {

@@ -33,7 +33,7 @@ func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
 // Beside returns the directories of a tree that the chart in a directory names as dependencies, whether or not its
 // charts/ have them too.
 func Beside(t *tree.Tree, dir string) []string {
-	all, _ := dependencies(t, dir) // who renders the chart says what is wrong
+	all, _ := dependencies(t, dir) // rendering the chart reports what is wrong
 	var dirs []string
 	for _, d := range all {
 		at, isDir := strings.CutPrefix(d.Repository, "file://")

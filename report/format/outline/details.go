@@ -14,7 +14,7 @@ import (
 const mostRequests = 3
 
 // Details lists what a reader may want to know about an entry besides its message,
-// one line each: what was asked, who decided, why it is not a plain verdict.
+// one line each: the request, what decided it, why it is not a plain verdict.
 // labelled says that the field's name was already shown.
 func (e *Entry) Details(labelled, verbose bool) []string {
 	var out []string
@@ -59,7 +59,7 @@ func (e *Entry) Places(all bool) []string {
 	return out
 }
 
-// decided says what was asked, who decided, and why it is not a plain verdict.
+// decided returns the request, what decided it, and why it is not a plain verdict.
 func (e *Entry) decided(verbose bool) []string {
 	if e.refusesObject() && len(e.Also)+len(e.Elsewhere) == 0 && e.Root == path.Dir(e.Location.Path) {
 		return []string{Join(" ", escape.Text(e.Operation), ObjectName(e.Object)), CauseNote(e.Finding)}

@@ -150,7 +150,7 @@ func propertiesOf(f *report.Finding) sarifResultProperties {
 	return p
 }
 
-// resultText is the message and a sentence on who says so to what.
+// resultText is the message and a sentence that names the policy and the object.
 func resultText(f *report.Finding) string {
 	text := sentence(plainText(f.Message)) + " " + sentence(plainText(outline.Verdict(f)))
 	if more := f.Location.Message; more != "" {

@@ -21,7 +21,7 @@ func (*TooLargeError) Error() string {
 func (*TooLargeError) Permanent() bool { return true }
 
 // Bounded returns a transport that asks by another, and ends answers that are too large with a
-// *TooLargeError: who decodes one would keep all of it in memory.
+// *TooLargeError: decoding one would keep all of it in memory.
 func Bounded(next http.RoundTripper) http.RoundTripper { return bounded{next} }
 
 type bounded struct{ next http.RoundTripper }

@@ -45,7 +45,7 @@ func Parse(name string) (Applier, error) {
 	return "", fmt.Errorf("%q: want one of %s", name, strings.Join(Appliers(), ", "))
 }
 
-// User is who applies where nothing says so: the service account of a deployer, a person with
+// User is the user of requests where nothing sets one: the service account of a deployer, a person with
 // kubectl.
 func (a Applier) User() string {
 	switch a {

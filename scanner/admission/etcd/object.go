@@ -21,7 +21,7 @@ func NewObject(obj runtime.Object) *Object {
 	return &Object{obj: obj, versions: map[schema.GroupVersionKind]map[string]any{}}
 }
 
-// Copy returns the object for who may change it.
+// Copy returns a copy of the object that may be changed.
 func (o *Object) Copy() runtime.Object { return o.obj.DeepCopyObject() }
 
 // Is reports whether an object is the same, so that its content in any version is.

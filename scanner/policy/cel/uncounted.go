@@ -21,7 +21,7 @@ import (
 )
 
 // Uncounted is an expression that is evaluated without counting what it costs, which takes as long as evaluating it. It
-// is for who knows by Bound that the cost stays below the limits: then nothing else of the evaluation differs. It is safe
+// is for callers that know by Bound that the cost stays below the limits: then nothing else of the evaluation differs. It is safe
 // for concurrent use.
 type Uncounted struct {
 	env     *celgo.Env

@@ -21,7 +21,7 @@ import (
 type Change struct {
 	// Base is nil when everything is new.
 	Base, Head fs.FS
-	// Trusted is set when the head is the work of who runs the program.
+	// Trusted is set when the head is the work of the user who runs the program.
 	Trusted bool
 	// Allow are patterns of URLs, of the configuration of the base.
 	Allow []string

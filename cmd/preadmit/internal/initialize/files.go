@@ -43,7 +43,7 @@ func (r *repository) files(ci string) ([]file, error) {
 		ArgoCD   bool
 		Targets  []target
 	}{}
-	if !r.flux { // whose objects say what each cluster has, and who applies it
+	if !r.flux { // whose objects say what each cluster has, and which deployer applies it
 		settings.ArgoCD, settings.Targets = r.argoCD, r.targets()
 	}
 	if len(r.policies) == 0 {

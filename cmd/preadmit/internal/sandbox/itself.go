@@ -90,7 +90,7 @@ func isDefaultAlready(v policy.Verdict, name string) bool {
 	return strings.HasSuffix(v.Message, fmt.Sprintf(": PriorityClass %s is already marked as default. Only one default can exist", name))
 }
 
-// putBack creates what was there again, as who applies it did.
+// putBack creates what was there again, as its deployer did.
 func (l *Loader) putBack(ctx context.Context, r *Result, there map[string]any) error {
 	if metadata, ok := there["metadata"].(map[string]any); ok {
 		for _, field := range []string{"resourceVersion", "uid", "creationTimestamp", "managedFields"} {

@@ -17,7 +17,7 @@ import (
 // applyPatch is the content type of server-side apply.
 const applyPatch = "application/apply-patch+yaml"
 
-// manager manages the fields of objects of which nobody says who applies them.
+// manager manages the fields of objects without a known deployer.
 const manager = "preadmit-sandbox"
 
 // place is where an object is in the API.
