@@ -261,30 +261,7 @@ func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Re
 		return
 	}
 	name = string(r.by) + ": " + name
-	switch {
-	case server.unchanged && (ours == nil || ours.Allowed != nil && *ours.Allowed):
-		r.report.chance++
-		return
-	case server.Answer == nil && !server.unchanged:
-		r.report.requests++
-		if ours == nil || ours.Allowed == nil || *ours.Allowed {
-			r.report.ours++
-			r.report.difference("PREADMIT", name, "kubectl", "sends nothing", "preadmit", ours)
-		}
-		return
-	case ours == nil:
-		if r.changesNothing(server) {
-			r.report.chance++
-			return
-		}
-		r.report.unasked(name, errors.New("preadmit makes no such request"))
-		return
-	case server.unchanged:
-		r.report.unasked(name, errors.New("kubectl has nothing to change"))
-		return
-	}
-	if strings.HasSuffix(server.Status().Message, ": provided port is already allocated") {
-		r.report.chance++ // another example has it
+	if !r.areComparable(name, server, ours) {
 		return
 	}
 	r.report.requests++
@@ -292,6 +269,38 @@ func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Re
 		r.report.unknown(strings.Join(ours.Unknown, "; "))
 		return
 	}
+	if r.compareVerdict(name, server, ours) && server.OK() {
+		r.compareStored(name, server, ours)
+	}
+}
+
+// areComparable reports whether both sides have a request to compare, and counts it where they do not.
+func (r *updateRun) areComparable(name string, server answered, ours *reports.Request) bool {
+	switch {
+	case server.unchanged && (ours == nil || ours.Allowed != nil && *ours.Allowed):
+		r.report.chance++
+	case server.Answer == nil && !server.unchanged:
+		r.report.requests++
+		if ours == nil || ours.Allowed == nil || *ours.Allowed {
+			r.report.ours++
+			r.report.difference("PREADMIT", name, "kubectl", "sends nothing", "preadmit", ours)
+		}
+	case ours == nil && r.changesNothing(server):
+		r.report.chance++
+	case ours == nil:
+		r.report.unasked(name, errors.New("preadmit makes no such request"))
+	case server.unchanged:
+		r.report.unasked(name, errors.New("kubectl has nothing to change"))
+	case strings.HasSuffix(server.Status().Message, ": provided port is already allocated"):
+		r.report.chance++ // another example has it
+	default:
+		return true
+	}
+	return false
+}
+
+// compareVerdict compares what both sides answer, and reports whether that is the same.
+func (r *updateRun) compareVerdict(name string, server answered, ours *reports.Request) bool {
 	status := server.Status()
 	if server.OK() {
 		status.Code, status.Reason, status.Message = 0, "", ""
@@ -313,12 +322,14 @@ func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Re
 		if !same {
 			r.report.ours++
 			r.report.difference("PREADMIT", name+": "+field.name, "server", field.server, "preadmit", field.ours)
-			return
+			return false
 		}
 	}
-	if !server.OK() {
-		return
-	}
+	return true
+}
+
+// compareStored compares the objects of a request that is allowed.
+func (r *updateRun) compareStored(name string, server answered, ours *reports.Request) {
 	object, err := server.Object()
 	if err != nil {
 		r.report.unasked(name, err)

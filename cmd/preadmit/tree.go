@@ -78,52 +78,7 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 
 // treeOf returns a graph as it is shown.
 func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
-	t := objects.Tree{}
-	children := map[render.RootID][]objects.TreeUnit{}
-	below := map[render.RootID][]render.Root{}
-	names := []string{}
-	tops := map[string][]render.Root{}
-	empty := map[string][]objects.TreeUnit{} // ApplicationSets that generate nothing
-	for _, root := range g.Units {
-		if root.Unit.Entry {
-			if tops[root.Cluster] == nil {
-				names = append(names, root.Cluster)
-			}
-			tops[root.Cluster] = append(tops[root.Cluster], root)
-			continue
-		}
-		below[root.Unit.Parent] = append(below[root.Unit.Parent], root)
-	}
-	for _, set := range g.Sets {
-		shown := objects.TreeUnit{ID: set.Object.String()}
-		switch {
-		case !set.Empty:
-		case set.Parent.Object != (render.ObjectRef{}):
-			children[set.Parent] = append(children[set.Parent], shown)
-		default:
-			if tops[set.Cluster] == nil && empty[set.Cluster] == nil {
-				names = append(names, set.Cluster)
-			}
-			empty[set.Cluster] = append(empty[set.Cluster], shown)
-		}
-	}
-	var unit func(root render.Root) objects.TreeUnit
-	unit = func(root render.Root) objects.TreeUnit {
-		u := treeUnit(root, g.Results[root.RootID])
-		for _, child := range below[root.RootID] {
-			u.Units = append(u.Units, unit(child))
-		}
-		u.Units = append(u.Units, children[root.RootID]...)
-		return u
-	}
-	for _, name := range names {
-		c := objects.TreeCluster{Name: name}
-		for _, root := range tops[name] {
-			c.Units = append(c.Units, unit(root))
-		}
-		c.Units = append(c.Units, empty[name]...)
-		t.Clusters = append(t.Clusters, c)
-	}
+	t := objects.Tree{Clusters: newUnitTree(g).clusters()}
 	for _, root := range found.Roots {
 		for _, cluster := range g.Bootstrap[root.RootID] {
 			for i := range t.Clusters {
@@ -143,6 +98,74 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 		t.Remark(gap.Place().String() + ": " + gap.Why)
 	}
 	return t
+}
+
+// unitTree has the units of a graph by what they are below.
+type unitTree struct {
+	g     *deploy.Graph
+	names []string // of the clusters, in order
+	tops  map[string][]render.Root
+	below map[render.RootID][]render.Root
+	// empty are the ApplicationSets that generate nothing, by their parent or, without one, by their cluster.
+	empty   map[render.RootID][]objects.TreeUnit
+	emptyIn map[string][]objects.TreeUnit
+}
+
+func newUnitTree(g *deploy.Graph) *unitTree {
+	t := &unitTree{
+		g: g, tops: map[string][]render.Root{}, below: map[render.RootID][]render.Root{},
+		empty: map[render.RootID][]objects.TreeUnit{}, emptyIn: map[string][]objects.TreeUnit{},
+	}
+	for _, root := range g.Units {
+		if root.Unit.Entry {
+			t.name(root.Cluster)
+			t.tops[root.Cluster] = append(t.tops[root.Cluster], root)
+			continue
+		}
+		t.below[root.Unit.Parent] = append(t.below[root.Unit.Parent], root)
+	}
+	for _, set := range g.Sets {
+		shown := objects.TreeUnit{ID: set.Object.String()}
+		switch {
+		case !set.Empty:
+		case set.Parent.Object != (render.ObjectRef{}):
+			t.empty[set.Parent] = append(t.empty[set.Parent], shown)
+		default:
+			t.name(set.Cluster)
+			t.emptyIn[set.Cluster] = append(t.emptyIn[set.Cluster], shown)
+		}
+	}
+	return t
+}
+
+// name adds the name of a cluster that has none yet.
+func (t *unitTree) name(cluster string) {
+	if t.tops[cluster] == nil && t.emptyIn[cluster] == nil {
+		t.names = append(t.names, cluster)
+	}
+}
+
+func (t *unitTree) clusters() []objects.TreeCluster {
+	var clusters []objects.TreeCluster
+	for _, name := range t.names {
+		c := objects.TreeCluster{Name: name}
+		for _, root := range t.tops[name] {
+			c.Units = append(c.Units, t.unit(root))
+		}
+		c.Units = append(c.Units, t.emptyIn[name]...)
+		clusters = append(clusters, c)
+	}
+	return clusters
+}
+
+// unit returns a unit with those below it.
+func (t *unitTree) unit(root render.Root) objects.TreeUnit {
+	u := treeUnit(root, t.g.Results[root.RootID])
+	for _, child := range t.below[root.RootID] {
+		u.Units = append(u.Units, t.unit(child))
+	}
+	u.Units = append(u.Units, t.empty[root.RootID]...)
+	return u
 }
 
 // treeUnit returns a unit as it is shown, without those below it.

@@ -87,8 +87,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	return s, startControllers(running, config, s.authority.pem)
 }
 
-// prepare puts kube-apiserver together, as its own command does (app.Run).
-func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, error) {
+// options returns the options of kube-apiserver for its flags.
+func (s *Server) options(f files, storage string) (*options.ServerRunOptions, error) {
 	o := options.NewServerRunOptions()
 	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
 	for _, set := range o.Flags().FlagSets {
@@ -115,6 +115,15 @@ func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, 
 	}
 	o.SecureServing.Listener = s.listener
 	o.SecureServing.BindPort = s.listener.Addr().(*net.TCPAddr).Port
+	return o, nil
+}
+
+// prepare puts kube-apiserver together, as its own command does (app.Run).
+func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, error) {
+	o, err := s.options(f, storage)
+	if err != nil {
+		return nil, err
+	}
 	registry := o.GenericServerRunOptions.ComponentGlobalsRegistry
 	if err := registry.Set(); err != nil {
 		return nil, err

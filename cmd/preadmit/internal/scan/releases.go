@@ -207,24 +207,9 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		return nil, err
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(r release.Release) bool { return r == here })
-	// One judges after the other, which takes over what it found out. The next one starts meanwhile.
-	var started []*partProcess
-	defer func() {
-		for _, other := range started {
-			other.end()
-		}
-	}()
-	start := func() error {
-		if len(started) == len(others) {
-			return nil
-		}
-		next, err := startPart(ctx, j.p, cli.Part{Release: others[len(started)], Cache: j.cache, Shared: j.shared})
-		if err == nil {
-			started = append(started, next)
-		}
-		return err
-	}
-	if err := start(); err != nil {
+	next := partProcesses{j: j, releases: others}
+	defer next.end()
+	if err := next.start(ctx); err != nil {
 		return nil, err
 	}
 	var parts []*scanner.Part
@@ -235,17 +220,53 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		}
 		parts = append(parts, part)
 	}
-	for i := range others {
-		if err := start(); err != nil {
-			return nil, err
-		}
-		part, err := started[i].judge(ctx, j.f.stdin.Bytes())
+	for range others {
+		part, err := next.judge(ctx)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
 	}
 	return parts, nil
+}
+
+// partProcesses are the processes of several releases. One judges after the other, which takes over what it
+// found out. The next one starts meanwhile.
+type partProcesses struct {
+	j        *judging
+	releases []release.Release // not started
+	started  []*partProcess
+	judged   int // of those started
+}
+
+// start starts the process of the next release, if there is one.
+func (p *partProcesses) start(ctx context.Context) error {
+	if len(p.releases) == 0 {
+		return nil
+	}
+	next, err := startPart(ctx, p.j.p, cli.Part{Release: p.releases[0], Cache: p.j.cache, Shared: p.j.shared})
+	if err != nil {
+		return err
+	}
+	p.releases, p.started = p.releases[1:], append(p.started, next)
+	return nil
+}
+
+// judge has the next process judge, and starts the one after it.
+func (p *partProcesses) judge(ctx context.Context) (*scanner.Part, error) {
+	if err := p.start(ctx); err != nil {
+		return nil, err
+	}
+	next := p.started[p.judged]
+	p.judged++
+	return next.judge(ctx, p.j.f.stdin.Bytes())
+}
+
+// end ends the processes.
+func (p *partProcesses) end() {
+	for _, process := range p.started {
+		process.end()
+	}
 }
 
 // partOf has the targets of one release judged, in this process where it can be.
