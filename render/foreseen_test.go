@@ -130,7 +130,7 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 // A file that is edited while it is read must not be taken for what it was: a small one stays as it
 // was read first, and a large one, which is read anew, is an error.
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
-	for name, padding := range map[string]string{"small": "", "large": strings.Repeat("# padding\n", 10_000)} {
+	for name, padding := range map[string]string{"small": "", "large": strings.Repeat("# padding\n", 30_000)} {
 		file := padding + configMap
 		tree := files(map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": file})
 		cache, err := render.OpenCache(t.TempDir(), 1<<30)

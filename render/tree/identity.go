@@ -78,7 +78,10 @@ func (t *Tree) identityOf(real string, data []byte) (string, error) {
 	if t.IsIdentified() {
 		return t.Identity(real)
 	}
-	id := ObjectID(data)
+	id := t.small.identityOf(real)
+	if id == "" {
+		id = ObjectID(data)
+	}
 	if before, known := t.identities.LoadOrStore(real, id); known && before != id {
 		return "", fmt.Errorf("%s was changed while it was read", real)
 	}

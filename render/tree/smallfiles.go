@@ -7,42 +7,66 @@ import (
 
 const (
 	// keptFile is the size of the largest file whose content is kept, in bytes.
-	keptFile = 16 << 10
+	keptFile = 256 << 10
 	// keptBytes bounds what is kept of the files of a tree, in bytes.
 	keptBytes = 16 << 20
 	// keptEntry is what an entry takes beside the name and the content, in bytes.
 	keptEntry = 100
 )
 
-// smallFiles keeps what small files hold. Each file is read for its identity, for the words it
-// mentions, for whether it is a manifest, and for its objects.
+// smallFiles keeps the content of small files. Each file is read for its identity, for the words it
+// mentions, for whether it is a manifest, for its objects, and for its lines.
 type smallFiles struct {
 	mu    sync.Mutex
-	files map[string][]byte
+	files map[string]*smallFile
 	size  int
+}
+
+type smallFile struct {
+	content []byte
+	id      func() string // that ObjectID returns, once
 }
 
 // of returns the content of a file, which the caller may change, and whether it is kept.
 func (c *smallFiles) of(name string) ([]byte, bool) {
 	c.mu.Lock()
-	data, ok := c.files[name]
+	kept, ok := c.files[name]
 	c.mu.Unlock()
-	return slices.Clone(data), ok
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(kept.content), true
 }
 
-// keep keeps the content of a file, unless that would be too much.
-func (c *smallFiles) keep(name string, data []byte) {
+// keep keeps the content of a file, unless that would be too much, and returns what was kept first.
+func (c *smallFiles) keep(name string, data []byte) []byte {
 	if len(data) > keptFile {
-		return
+		return data
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.files[name]; ok || c.size >= keptBytes {
-		return
+	if kept, ok := c.files[name]; ok {
+		return slices.Clone(kept.content)
+	}
+	if c.size >= keptBytes {
+		return data
 	}
 	if c.files == nil {
-		c.files = map[string][]byte{}
+		c.files = map[string]*smallFile{}
 	}
-	c.files[name] = slices.Clone(data)
+	content := slices.Clone(data)
+	c.files[name] = &smallFile{content, sync.OnceValue(func() string { return ObjectID(content) })}
 	c.size += len(name) + len(data) + keptEntry
+	return data
+}
+
+// identityOf returns the identity of a file; empty when it is not kept.
+func (c *smallFiles) identityOf(name string) string {
+	c.mu.Lock()
+	kept, ok := c.files[name]
+	c.mu.Unlock()
+	if !ok {
+		return ""
+	}
+	return kept.id()
 }

@@ -222,10 +222,10 @@ func (t *Tree) Read(real string) ([]byte, error) {
 		return data, nil
 	}
 	data, err := t.read(real)
-	if err == nil {
-		t.small.keep(real, data)
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	return t.small.keep(real, data), nil
 }
 
 func (t *Tree) read(real string) ([]byte, error) {
