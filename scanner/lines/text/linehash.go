@@ -58,7 +58,7 @@ func LineHashes(data []byte) []LineHash {
 // hashedUnits are the characters that count, the end included, and where among them
 // lines start.
 func hashedUnits(data []byte) (units []uint16, starts []int) {
-	units = make([]uint16, 0, len(data)+1+hashWindow)
+	units = make([]uint16, 0, len(data)-bytes.Count(data, []byte{' '})+1+hashWindow)
 	starts = make([]int, 0, bytes.Count(data, []byte{'\n'})+1)
 	lineStart, before := true, rune(0)
 	for _, r := range string(data) {
