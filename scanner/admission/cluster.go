@@ -195,6 +195,14 @@ func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, er
 			return nil, false, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
 		}
 		assumed = !c.Knows(kinds.Namespace)
+	}
+	c.mu.Lock()
+	ns, ok := c.namespaces[name]
+	c.mu.Unlock()
+	if ok {
+		return ns, assumed, nil
+	}
+	if o == nil {
 		o = NewObject(map[string]any{
 			"apiVersion": "v1", "kind": "Namespace",
 			"metadata": map[string]any{"name": name},
@@ -205,17 +213,11 @@ func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, er
 }
 
 func (c *Cluster) storedNamespace(o *Object) (*corev1.Namespace, error) {
-	c.mu.Lock()
-	ns, ok := c.namespaces[o.Name()]
-	c.mu.Unlock()
-	if ok {
-		return ns, nil
-	}
 	obj, err := c.Stored(o, corev1.SchemeGroupVersion.WithKind("Namespace"))
 	if err != nil {
 		return nil, err
 	}
-	ns = obj.(*corev1.Namespace)
+	ns := obj.(*corev1.Namespace)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.namespaces[o.Name()] = ns

@@ -22,8 +22,10 @@ import (
 // expressions that shares a cost budget, so variables are evaluated anew - and
 // charged anew - in each, as on the server.
 type activation struct {
-	object, oldObject, params, request any
-	variables                          []variable
+	object, oldObject, params any
+	variables                 []variable
+	// request returns the `request` variable, which takes longer to make than most expressions.
+	request func() map[string]any
 	// namespace returns namespaceObject, and authorizers what answers for the
 	// variables authorizer and authorizer.requestResource, when an expression asks.
 	namespace   func() any
@@ -67,7 +69,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case plugincel.ParamsVarName:
 		return a.params, true
 	case plugincel.RequestVarName:
-		return a.request, true
+		return a.request(), true
 	case plugincel.NamespaceVarName:
 		a.readNamespace, a.took.beyond = true, true
 		return a.namespace(), true

@@ -8,6 +8,7 @@ import (
 	celgo "github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -81,9 +82,9 @@ func (s *shortcut) isWorth() bool {
 }
 
 // evaluate returns whether all validations of a shortcut are true, and the most that this costs.
-func (s *shortcut) evaluate(a *activation, sizes cel.Sizes) (held bool, cost int64) {
+func (s *shortcut) evaluate(a *activation, sizes func(*cel.Uncounted) cel.Sizes) (held bool, cost int64) {
 	if u := s.uncounted.Get(); u != nil {
-		if bound := u.Bound(sizes); bound <= maxUncounted {
+		if bound := u.Bound(sizes(u)); bound <= maxUncounted {
 			value, err := u.Eval(a)
 			a.charge(int64(bound)/charged + a.variableCost)
 			return err == nil && value == celtypes.True, int64(bound) + a.variableCost
@@ -111,7 +112,7 @@ func (e *evaluation) allHold() bool {
 	}
 	s.tried.Add(1)
 	a := e.activation(true, e.resource, e.namespace().object)
-	held, cost := s.evaluate(a, e.readSizes())
+	held, cost := s.evaluate(a, e.readSizes)
 	if !held || cost > celconfig.PerCallLimit || !e.affordable(celconfig.RuntimeCELCostBudget-cost) {
 		return false
 	}
@@ -121,16 +122,18 @@ func (e *evaluation) allHold() bool {
 	return true
 }
 
-// readSizes returns the sizes of what expressions read.
-func (e *evaluation) readSizes() cel.Sizes {
-	key := requestKey{e.resource, e.version.VersionedKind}
-	of, ok := e.sizes[key]
+// readSizes returns the sizes of what an expression reads.
+func (e *evaluation) readSizes(u *cel.Uncounted) cel.Sizes {
+	of, ok := e.sizes[e.version.VersionedKind]
 	if !ok {
-		of = cel.SizesOf(e.version.Object, e.version.OldObject, e.requestVariable(key.kind, key.resource))
+		of = cel.SizesOf(e.version.Object, e.version.OldObject)
 		if e.sizes == nil {
-			e.sizes = map[requestKey]cel.Sizes{}
+			e.sizes = map[schema.GroupVersionKind]cel.Sizes{}
 		}
-		e.sizes[key] = of
+		e.sizes[e.version.VersionedKind] = of
+	}
+	if u.ReadsRequest() {
+		of = of.Join(cel.SizesOf(e.requestVariable(e.version.VersionedKind, e.resource)))
 	}
 	return of.Join(e.paramSizes)
 }

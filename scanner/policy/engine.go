@@ -119,9 +119,10 @@ type dispatch struct {
 	next []*hook
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
-	// inputs are the keys of what policies see of the request, by the same, and sizes are those of what they read.
-	inputs   map[requestKey]settled.Key
-	sizes    map[requestKey]cel.Sizes
+	// inputs are the keys of what policies see of the request, by the same.
+	inputs map[requestKey]settled.Key
+	// sizes are those of the objects, by their version.
+	sizes    map[schema.GroupVersionKind]cel.Sizes
 	resolved *requestNamespace
 }
 

@@ -97,7 +97,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 			return e.failAll(err), nil
 		}
 	}
-	published, errored, err := e.auditAnnotations(e.compiled, e.annotating())
+	published, errored, err := e.auditAnnotations(e.compiled, e.annotating)
 	if err != nil {
 		return e.failAll(err), nil
 	}
@@ -135,7 +135,7 @@ func at(results []result, i int) *result {
 func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
 	a := &activation{
 		ctx:     e.ctx,
-		request: e.requestVariable(e.version.VersionedKind, resource), namespace: namespace,
+		request: func() map[string]any { return e.requestVariable(e.version.VersionedKind, resource) }, namespace: namespace,
 		variables: e.compiled.variables, meter: &e.engine.compiler.spent, took: &e.took,
 	}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
@@ -329,10 +329,11 @@ func (e *evaluation) annotating() *activation {
 
 // auditAnnotations evaluates spec.auditAnnotations. An error denies, whatever the
 // validationActions, unless failures are ignored.
-func (e *evaluation) auditAnnotations(programs *compiled, a *activation) (values []published, errored []Decision, err error) {
+func (e *evaluation) auditAnnotations(programs *compiled, with func() *activation) (values []published, errored []Decision, err error) {
 	if len(programs.auditAnnotations) == 0 {
 		return nil, nil, nil
 	}
+	a := with()
 	results, _, err := a.evaluateAll(programs.auditAnnotations, celconfig.RuntimeCELCostBudget)
 	e.noteReads(a)
 	if err != nil {

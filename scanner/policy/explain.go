@@ -125,7 +125,7 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 	r.secret = secrets.IsSecret(version.Object) || secrets.IsSecret(version.OldObject) || secrets.IsSecret(run.params)
 	r.values = map[string]any{
 		plugincel.ObjectVarName: Shown(version.Object), plugincel.OldObjectVarName: Shown(version.OldObject),
-		plugincel.ParamsVarName: Shown(run.params), plugincel.RequestVarName: r.activation.request,
+		plugincel.ParamsVarName: Shown(run.params), plugincel.RequestVarName: r.activation.request(),
 		plugincel.NamespaceVarName: r.activation.namespace(),
 	}
 	return r, nil
@@ -263,7 +263,7 @@ func (e *evaluation) input(a *activation) *Input {
 		Object: e.version.Object, OldObject: e.version.OldObject, Params: e.params,
 		Variables: e.policy.Spec.Variables,
 	}
-	in.Request, _ = a.request.(map[string]any)
+	in.Request = a.request()
 	in.Namespace, _ = a.namespace().(map[string]any)
 	return in
 }

@@ -107,7 +107,6 @@ type partial struct {
 // partial returns the evaluation with unknown values; nil when all are known. absent has those that may
 // not be there left out.
 func (e *evaluation) partial(absent bool) *partial {
-	p := &partial{evaluation: e, unknowns: unknowns{absent: absent}}
 	ns := e.namespace()
 	var unknownOfNamespace []render.Unknown
 	if ns.namespace != nil {
@@ -117,6 +116,7 @@ func (e *evaluation) partial(absent bool) *partial {
 	if e.version.KnownObject == nil && e.version.KnownOldObject == nil && e.knownParams == nil && len(unknownOfNamespace) == 0 && status == nil {
 		return nil
 	}
+	p := &partial{evaluation: e, unknowns: unknowns{absent: absent}}
 	p.object, p.oldObject, p.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if known := withStatus(e.version.KnownObject, e.version.Object, status); known != nil {
 		p.object = p.unknowns.bind("object", known)
@@ -246,11 +246,11 @@ func (p *partial) validations(programs *compiled) (decisions []Decision, open []
 // auditAnnotations shows what is written in place of unknown values. Where an annotation cannot be made
 // with that, it is certain only if it cannot be made whatever the values are.
 func (p *partial) auditAnnotations(programs *compiled) ([]published, []Decision) {
-	values, errored, err := p.evaluation.auditAnnotations(p.compiled, p.annotating())
+	values, errored, err := p.evaluation.auditAnnotations(p.compiled, p.annotating)
 	if err == nil && len(errored) == 0 {
 		return values, nil
 	}
-	_, certain, failed := p.evaluation.auditAnnotations(programs, p.with(p.annotating(), programs))
+	_, certain, failed := p.evaluation.auditAnnotations(programs, func() *activation { return p.with(p.annotating(), programs) })
 	certain = slices.DeleteFunc(certain, func(d Decision) bool {
 		return !slices.ContainsFunc(errored, func(other Decision) bool { return other.Message == d.Message })
 	})

@@ -11,6 +11,9 @@ import (
 
 // redact sets what may be shown of decisions about Secrets.
 func (e *evaluation) redact(decisions []Decision) {
+	if len(decisions) == 0 {
+		return
+	}
 	s := secrets.New(e.version.Object, e.version.OldObject, e.params)
 	if s == nil {
 		return

@@ -28,6 +28,7 @@ type Uncounted struct {
 	checked *celgo.Ast
 	planned interpreter.Interpretable
 	sources sources
+	request bool     // is read
 	steps   uint64   // those of the longest path, and two
 	bounds  sync.Map // Sizes -> uint64
 }
@@ -94,8 +95,21 @@ func NewUncounted(env *celgo.Env, expression string) (u *Uncounted, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Uncounted{env: env, checked: checked, planned: planned, sources: sourcesOf(checked.NativeRep().Expr()), steps: uint64(longest) + 2}, nil
+	return &Uncounted{
+		env: env, checked: checked, planned: planned, sources: sourcesOf(checked.NativeRep().Expr()), steps: uint64(longest) + 2,
+		request: mentions(checked.NativeRep(), plugincel.RequestVarName),
+	}, nil
 }
+
+// mentions reports whether an identifier of an expression has a name, also as the variable of a loop.
+func mentions(a *ast.AST, name string) bool {
+	return len(ast.MatchDescendants(ast.NavigateAST(a), func(e ast.NavigableExpr) bool {
+		return e.Kind() == ast.IdentKind && e.AsIdent() == name
+	})) > 0
+}
+
+// ReadsRequest reports whether the expression may read `request`.
+func (u *Uncounted) ReadsRequest() bool { return u.request }
 
 // pathLength returns how many fields and items an expression goes through.
 func pathLength(e ast.Expr) int {
