@@ -93,7 +93,7 @@ func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, e
 	return settings, err == nil, nil
 }
 
-// findSettings adds what the settings of Argo CD say of an Application: the fields that are left to others, and which
+// findSettings adds the settings of Argo CD for an Application: the fields that are left to others, and which
 // kustomize there is.
 func (e *expander) findSettings(n *node) error {
 	field, version := n.app.KustomizeVersion()

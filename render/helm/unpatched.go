@@ -95,7 +95,7 @@ func keyOf(steps []origin.PathStep) string {
 	return strings.Join(parts, ".")
 }
 
-// itemKeys are the fields by which items of lists are told apart, the most telling first.
+// itemKeys are the fields by which items of lists are identified, the best first.
 var itemKeys = []string{"name", "mountPath", "containerPort", "port", "key", "host", "ip"}
 
 // itemLike is the number of the item of another list that is an item of a list; -1 if there is none.

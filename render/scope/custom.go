@@ -71,7 +71,7 @@ var clusterScoped = map[string][]string{
 	"spire.spiffe.io":                     {"ClusterSPIFFEID", "ClusterStaticEntry", "ClusterFederatedTrustDomain"},
 }
 
-// IsClusterScoped reports whether a custom kind that no definition tells of has no namespace.
+// IsClusterScoped reports whether a custom kind without a known definition has no namespace.
 func IsClusterScoped(group, kind string) bool {
 	kinds, ok := clusterScoped[group]
 	if !ok && strings.HasSuffix(group, ".crossplane.io") {

@@ -1,4 +1,4 @@
-// Package scope tells which kinds of Kubernetes are in namespaces, and which kinds each version serves.
+// Package scope reports which kinds of Kubernetes are in namespaces, and which kinds each version serves.
 //
 // What Helm and Argo CD make of a manifest without a namespace depends on it: they ask the API
 // server, and put objects of namespaced kinds into the namespace of their release or destination.

@@ -35,7 +35,7 @@ func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities 
 	return util.ToRenderValuesWithSchemaValidation(c, user, options, capabilities, true)
 }
 
-// ClusterCapabilities returns what templates are told of a cluster that Helm asks (GetVersionSet of
+// ClusterCapabilities returns what templates see of a cluster that Helm asks (GetVersionSet of
 // pkg/action): its version, what an API server of that version serves, and apiVersions.
 func ClusterCapabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
 	c, err := Capabilities(kubeVersion, nil)
@@ -46,7 +46,7 @@ func ClusterCapabilities(kubeVersion string, apiVersions []string) (*common.Capa
 	return c, nil
 }
 
-// Capabilities returns what `helm template` tells templates of a cluster that it does not ask: a version,
+// Capabilities returns what templates see with `helm template`, which asks no cluster: a version,
 // and apiVersions beside those that Helm knows by itself. Without a version it is the one that Helm takes
 // when it is not told.
 func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// What clients that merge by keys say of lists (k8s.io/apimachinery/pkg/util/mergepatch, ErrNoMergeKey;
+// Errors of clients that merge by keys about lists (k8s.io/apimachinery/pkg/util/mergepatch, ErrNoMergeKey;
 // k8s.io/apimachinery/pkg/util/strategicpatch, sliceElementType).
 var (
 	keyless = regexp.MustCompile(`(?s)map: (map\[.*\]) does not contain declared merge key: (\w+)$`)
