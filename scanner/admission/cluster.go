@@ -203,10 +203,7 @@ func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, er
 		return ns, assumed, nil
 	}
 	if o == nil {
-		o = NewObject(map[string]any{
-			"apiVersion": "v1", "kind": "Namespace",
-			"metadata": map[string]any{"name": name},
-		})
+		o = NewObject(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	}
 	ns, err = c.storedNamespace(o)
 	return ns, assumed, err

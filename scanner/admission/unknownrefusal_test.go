@@ -89,6 +89,8 @@ func TestRefusalsOfUnknownValues(t *testing.T) {
 		"the container of an annotation": {"{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {container.apparmor.security.beta.kubernetes.io/web: runtime/default}}, spec: {containers: [{name: '${X}', image: i}]}}", ""},
 		"one of several schemas":         {"{apiVersion: example.com/v1, kind: Gadget, metadata: {name: w}, spec: {mode: '${X}'}}", "depends on"},
 		"one of several schemas below":   {"{apiVersion: example.com/v1, kind: Gadget, metadata: {name: w}, spec: {mode: a, size: '${X}'}}", ""},
+		"labels that select":             {"{apiVersion: v1, kind: ReplicationController, metadata: {name: r}, spec: {template: {metadata: {labels: '${X}'}, spec: {" + oneContainer + "}}}}", "depends on spec.template.metadata.labels"},
+		"a variable that is read":        {"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: q.x}, spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}, variables: [{name: '${X}', expression: '1'}], validations: [{expression: 'variables.a == 1'}]}}", "depends on spec.variables[0].name"},
 		"none of several schemas":        {"{apiVersion: example.com/v1, kind: Gadget, metadata: {name: w, annotations: {a: '${X}'}}, spec: {mode: c}}", "oneOf"},
 	} {
 		t.Run(name, func(t *testing.T) {

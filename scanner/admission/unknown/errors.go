@@ -100,7 +100,31 @@ func relates(c metav1.StatusCause, object map[string]any, fields []render.Unknow
 		parent := f.Path[:max(0, len(f.Path)-1)]
 		return len(parent) <= len(path) && slices.Equal(parent, path[:len(parent)])
 	}
-	return Below(path, fields) || slices.ContainsFunc(fields, beside) || strings.Contains(c.Message, "unknown-") || refusal.Incomplete(c)
+	return Below(path, fields) || slices.ContainsFunc(fields, beside) || follows(c, fields) || strings.Contains(c.Message, "unknown-") || refusal.Incomplete(c)
+}
+
+// sources are the fields that others are validated by, which are not beside them: by the field, or by what is said.
+var sources = []struct {
+	field, said string
+	of          []string
+}{
+	{field: "spec.selector", of: []string{"spec", "template", "metadata", "labels"}}, // which are its default (k8s.io/kubernetes/pkg/apis/core/v1, SetDefaults_ReplicationController)
+	{said: "compilation failed", of: []string{"spec", "variables"}},
+	{said: "compilation failed", of: []string{"spec", "paramKind"}},
+}
+
+// follows reports whether something wrong follows from an unknown field elsewhere.
+func follows(c metav1.StatusCause, fields []render.Unknown) bool {
+	for _, s := range sources {
+		if (s.field == "" || s.field == c.Field) && strings.Contains(c.Message, s.said) &&
+			slices.ContainsFunc(fields, func(f render.Unknown) bool {
+				n := min(len(f.Path), len(s.of))
+				return slices.Equal(f.Path[:n], s.of[:n])
+			}) {
+			return true
+		}
+	}
+	return false
 }
 
 // commonCauses returns what is wrong with all stand-ins and not their fault.
