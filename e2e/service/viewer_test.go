@@ -99,6 +99,7 @@ func TestPagesOfTheProgram(t *testing.T) {
 	r := w.start(t.TempDir(), nil)
 	head := w.changesASecret()
 	w.judged(head, "failure", "1 denied")
+	w.eventually("jobs", r.busy) // the check run is complete before the scan is
 	path := w.pageOf(r, head)
 
 	stranger := &visitor{w, r, &http.Client{Timeout: 30 * time.Second}}
