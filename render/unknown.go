@@ -85,8 +85,8 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 	return found
 }
 
-// TextAt returns the text that a path leads to; empty if there is none.
-func TextAt(value any, path []string) string {
+// ValueAt returns the value that a path leads to; nil if there is none. A step into a list is its index.
+func ValueAt(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {
 		case map[string]any:
@@ -94,14 +94,19 @@ func TextAt(value any, path []string) string {
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(v) {
-				return ""
+				return nil
 			}
 			value = v[i]
 		default:
-			return ""
+			return nil
 		}
 	}
-	text, _ := value.(string)
+	return value
+}
+
+// TextAt returns the text that a path leads to; empty if there is none.
+func TextAt(value any, path []string) string {
+	text, _ := ValueAt(value, path).(string)
 	return text
 }
 

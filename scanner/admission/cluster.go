@@ -256,7 +256,7 @@ func (c *Cluster) KnowsRBAC() bool { return c.opts.Known.HasRBAC() }
 func (c *Cluster) KnowsKinds() bool { return c.Knows(kinds.Definition) }
 
 // Lacks reports whether the cluster certainly has no object of a kind that matches: all of
-// the kind are known, or one that matched was removed. It is asked where the state has
+// the kind are known, or one that matched was removed. It is called where the state has
 // none.
 func (c *Cluster) Lacks(r Resource, namespace string, matches func(*Object) bool) bool {
 	if c.Knows(r.Kind.GroupKind()) {

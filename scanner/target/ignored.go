@@ -51,14 +51,14 @@ func takeBack(was []render.Ignored, p *Pair) {
 		}
 		for _, path := range ignoredPaths(f, base, head) {
 			path, _ = wholeList(kind, path, base, head)
-			after := valueAt(head, path)
+			after := render.ValueAt(head, path)
 			covers := func(u render.Unknown) bool {
 				return len(u.Path) <= len(path) && slices.Equal(u.Path, path[:len(u.Path)])
 			}
 			if after == nil || isKept(path) || slices.ContainsFunc(p.Head.Unknown, covers) || slices.ContainsFunc(fields, covers) {
 				continue
 			}
-			if valueAt(base, path) == nil {
+			if render.ValueAt(base, path) == nil {
 				base = with(base, path, after).(map[string]any)
 			}
 			fields = append(fields, render.Unknown{Path: path, Reason: f.Reason})
@@ -79,7 +79,7 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 		}
 		for _, path := range ignoredPaths(f, base, head) {
 			path, isList := wholeList(kind, path, base, head)
-			before, after := valueAt(base, path), valueAt(head, path)
+			before, after := render.ValueAt(base, path), render.ValueAt(head, path)
 			if before == nil && after == nil || isKept(path) || slices.ContainsFunc(fields, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
 				continue
 			}
@@ -176,24 +176,6 @@ func expandIn(value any, done, left []string, found func([]string)) {
 func sorted(paths [][]string) [][]string {
 	slices.SortFunc(paths, slices.Compare)
 	return slices.CompactFunc(paths, slices.Equal)
-}
-
-func valueAt(value any, path []string) any {
-	for _, step := range path {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		default:
-			return nil
-		}
-	}
-	return value
 }
 
 // with returns a copy of a value with another at a path, which shares the rest. Mappings that are

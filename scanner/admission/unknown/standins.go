@@ -38,7 +38,7 @@ const mostRuns = 24
 func (s *StandIns) Runs(content map[string]any, fields []render.Unknown) int {
 	n := 3
 	for i := range fields {
-		n = max(n, 1+len(s.values(&fields[i], at(content, fields[i].Path))))
+		n = max(n, 1+len(s.values(&fields[i], render.ValueAt(content, fields[i].Path))))
 	}
 	return min(n, mostRuns)
 }
@@ -91,12 +91,12 @@ const sameRun = 1
 func (s *StandIns) Fill(content, other map[string]any, fields []render.Unknown, run int) map[string]any {
 	var out any = content
 	for i := range fields {
-		written := at(content, fields[i].Path)
+		written := render.ValueAt(content, fields[i].Path)
 		values := s.values(&fields[i], written)
 		with := values[(run+len(values)-1)%len(values)]
 		if run < sameRun {
 			with = values[0]
-		} else if same := at(other, fields[i].Path); run == sameRun && same != nil {
+		} else if same := render.ValueAt(other, fields[i].Path); run == sameRun && same != nil {
 			with = same
 		}
 		if text, ok := written.(string); ok && strings.Contains(fmt.Sprint(with), "unknown-") {
@@ -136,24 +136,6 @@ func (s *StandIns) restored(value any) any {
 			out[key] = s.restored(item)
 		}
 		return out
-	}
-	return value
-}
-
-func at(value any, path []string) any {
-	for _, step := range path {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		default:
-			return nil
-		}
 	}
 	return value
 }
