@@ -35,7 +35,7 @@ var layers = []string{
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/etcd", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal", "scanner/admission/size",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds", "scanner/clusterconfig", "scanner/admission/emulation", "scanner/release",
 	"internal/deploytest",
-	"render/sources", "render/deploy", "render/argocd/appset", "render/argocd", "render/resourceset", "render/helm", "render/flux",
+	"render/sources", "render/deploy", "render/argocd/appset", "render/argocd", "render/argocd/settings", "render/resourceset", "render/helm", "render/flux",
 	"render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/inflate", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/build",
 	"render/isolate",

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/preadmit/preadmit/render/argocd/settings"
+
 	kjson "sigs.k8s.io/json"
 )
 
@@ -38,13 +40,13 @@ type Application struct {
 
 // Spec is the spec of an Application.
 type Spec struct {
-	Source            *Source          `json:"source"`
-	Sources           []Source         `json:"sources"`
-	SourceHydrator    *json.RawMessage `json:"sourceHydrator"`
-	Destination       Destination      `json:"destination"`
-	Project           string           `json:"project"`
-	SyncPolicy        *SyncPolicy      `json:"syncPolicy"`
-	IgnoreDifferences []Difference     `json:"ignoreDifferences"`
+	Source            *Source               `json:"source"`
+	Sources           []Source              `json:"sources"`
+	SourceHydrator    *json.RawMessage      `json:"sourceHydrator"`
+	Destination       Destination           `json:"destination"`
+	Project           string                `json:"project"`
+	SyncPolicy        *SyncPolicy           `json:"syncPolicy"`
+	IgnoreDifferences []settings.Difference `json:"ignoreDifferences"`
 }
 
 // Destination is the cluster and the namespace that an Application applies to.
@@ -92,17 +94,6 @@ type SyncPolicy struct {
 		Labels      map[string]string `json:"labels"`
 		Annotations map[string]string `json:"annotations"`
 	} `json:"managedNamespaceMetadata"`
-}
-
-// Difference names fields that are not compared.
-type Difference struct {
-	Group                 string   `json:"group"`
-	Kind                  string   `json:"kind"`
-	Name                  string   `json:"name"`
-	Namespace             string   `json:"namespace"`
-	JSONPointers          []string `json:"jsonPointers"`
-	JQPathExpressions     []string `json:"jqPathExpressions"`
-	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
 }
 
 // Source is a source of an Application.

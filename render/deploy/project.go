@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/argocd/project"
+	"github.com/preadmit/preadmit/render/argocd/settings"
 )
 
 // findProjects sets the AppProjects of the units of Applications, what these forbid, and what the
@@ -55,14 +56,8 @@ func (e *expander) findProject(n *node) error {
 		return nil
 	}
 	to, whole := appset.Destination(n.app.Spec.Destination, e.opts.ArgoCD.Clusters)
-	switch {
-	case p.Spec.PermitOnlyProjectScopedClusters:
-		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", ref.Name))
-		return nil
-	case !whole && slices.ContainsFunc(p.Spec.Destinations, func(d argocd.Destination) bool {
-		return to.Server == "" && d.Server != "" && d.Server != "*" || to.Name == "" && d.Name != "" && d.Name != "*"
-	}):
-		e.notJudged(n, "spec.destination", fmt.Sprintf("whether the AppProject %s permits its destination is not known: %s is none of argocd.clusters of the configuration", ref.Name, cmp.Or(to.Name, to.Server)))
+	if field, why := p.Undecided(to, whole); why != "" {
+		e.notJudged(n, field, why)
 		return nil
 	}
 	n.root.Unit.Application.Project = found.object.JSON
@@ -84,13 +79,13 @@ func (e *expander) mayInherit(c *cluster, p *project.Project) (bool, error) {
 }
 
 // settings are those of Argo CD; known is false when the repository does not have them.
-func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, err error) {
-	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: argocd.SettingsName})
+func (e *expander) settings(c *cluster) (s settings.Settings, known bool, err error) {
+	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: settings.Name})
 	if err != nil || !ok || found.object.UnknownSpec() != "" {
-		return settings, false, err
+		return s, false, err
 	}
-	settings, err = argocd.ParseSettings(found.object.JSON)
-	return settings, err == nil, nil
+	s, err = settings.Parse(found.object.JSON)
+	return s, err == nil, nil
 }
 
 // findSettings adds the settings of Argo CD for an Application: the fields that are left to others, and which

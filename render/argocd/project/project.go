@@ -75,6 +75,21 @@ type Forbidden struct {
 	Message string
 }
 
+// Undecided returns the field of an Application because of which it is not known what the AppProject forbids it, and
+// why; empty when that is known. to is its destination, of which the server and the name are known if whole is set.
+func (p *Project) Undecided(to argocd.Destination, whole bool) (field, why string) {
+	unknown := func(d argocd.Destination) bool {
+		return to.Server == "" && d.Server != "" && d.Server != "*" || to.Name == "" && d.Name != "" && d.Name != "*"
+	}
+	switch {
+	case p.Spec.PermitOnlyProjectScopedClusters:
+		return "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", p.Metadata.Name)
+	case !whole && slices.ContainsFunc(p.Spec.Destinations, unknown):
+		return "spec.destination", fmt.Sprintf("whether the AppProject %s permits its destination is not known: %s is none of argocd.clusters of the configuration", p.Metadata.Name, cmp.Or(to.Name, to.Server))
+	}
+	return "", ""
+}
+
 // Forbids returns why Argo CD applies nothing of an Application. to is its destination, with all that is
 // known of it, and own the namespace of Argo CD.
 func (p *Project) Forbids(a *argocd.Application, to argocd.Destination, own string) []Forbidden {

@@ -1,4 +1,4 @@
-package argocd
+package settings
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// SettingsName is the ConfigMap that holds the settings of Argo CD.
-const SettingsName = "argocd-cm"
+// Name is the name of the ConfigMap that holds the settings of Argo CD.
+const Name = "argocd-cm"
 
 // Settings are settings of Argo CD.
 type Settings struct {
@@ -23,8 +23,8 @@ type Settings struct {
 	data map[string]string
 }
 
-// ParseSettings reads the ConfigMap with the settings.
-func ParseSettings(object json.RawMessage) (Settings, error) {
+// Parse reads the ConfigMap with the settings.
+func Parse(object json.RawMessage) (Settings, error) {
 	var settings struct {
 		Data map[string]string `json:"data"`
 	}
