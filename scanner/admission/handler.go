@@ -21,6 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/admission/etcd"
+	"github.com/preadmit/preadmit/scanner/admission/scale"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -137,7 +138,7 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 
 // Types describes the objects of a kind as structured-merge-diff reads them.
 func (c *Cluster) Types(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
-	if kind == scaleKind {
+	if kind == scale.Kind {
 		return builtin.Types(groupAdmissionregistration) // a server knows no types of a Scale
 	}
 	if _, ok := builtin.Of(kind); ok {
@@ -177,8 +178,8 @@ type ConversionError = custom.ConversionError
 func (p *preparation) names(name string) error {
 	sent := p.ask.Object.GroupVersionKind().GroupVersion()
 	switch {
-	case sent != scaleKind.GroupVersion():
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scaleKind.GroupVersion()))
+	case sent != scale.Kind.GroupVersion():
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scale.Kind.GroupVersion()))
 	case name == "":
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", p.name))
 	case name != p.name:
