@@ -5,24 +5,25 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/flux"
 )
 
 // addChild adds the unit that an object of another unit asks for.
-func (e *expander) addChild(parent *node, k held) {
+func (e *expander) addChild(parent *node, k objects.Held) {
 	e.add(&node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}, k)
 }
 
 // add adds the unit that an object asks for, unless its cluster has it.
-func (e *expander) add(n *node, k held) {
-	key := unitKey{n.cluster.name, k.ref()}
+func (e *expander) add(n *node, k objects.Held) {
+	key := unitKey{n.cluster.name, k.Ref()}
 	if known := e.units[key]; known != nil {
 		e.again(known, n, k)
 		return
 	}
 	e.units[key] = n
 	e.nodes = append(e.nodes, n)
-	n.root.RootID = render.RootID{Kind: render.KindFlux, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}
+	n.root.RootID = render.RootID{Kind: render.KindFlux, Dir: k.Root.Dir, Object: k.Ref(), Cluster: n.cluster.name}
 	e.specify(n, k)
 	switch {
 	case n.root.Unit.Problem != nil:
@@ -36,14 +37,14 @@ func (e *expander) add(n *node, k held) {
 }
 
 // specify makes a unit what its object says.
-func (e *expander) specify(n *node, k held) {
+func (e *expander) specify(n *node, k objects.Held) {
 	u := &render.Unit{
-		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
+		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
 		Checkout: render.Checkout{Top: "."}, Strict: e.opts.Strict,
 	}
 	u.Origins = e.origins.of
-	if k.written != nil {
-		u.Origins = e.madeOrigins(u, k.written)
+	if k.Written != nil {
+		u.Origins = e.madeOrigins(u, k.Written)
 	}
 	n.root.Unit = u
 	var err error
@@ -52,12 +53,12 @@ func (e *expander) specify(n *node, k held) {
 		n.fail(render.ProblemFailed, "spec", err.Error())
 		return
 	}
-	n.unknown = flux.UnknownVariables(k.object)
+	n.unknown = flux.UnknownVariables(k.Object)
 	e.remarkFields(n)
 	u.Apply = n.object.Apply()
 	u.Cluster = n.object.Spec.KubeConfig.Cluster(n.cluster.name, n.object.Metadata.Namespace)
 	n.root.Dir = e.dirOf(n.object)
-	for _, unknown := range k.object.Unknown {
+	for _, unknown := range k.Object.Unknown {
 		if flux.Decides(unknown.Path) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -77,7 +78,7 @@ func (n *node) repeats() int {
 }
 
 // again is for an object that asks for a unit which is known.
-func (e *expander) again(known, n *node, k held) {
+func (e *expander) again(known, n *node, k objects.Held) {
 	if known.parent == n.parent || known.says(k) || known.parent == nil && known == n.parent { // the last of these is in becomes
 		return
 	}
@@ -85,16 +86,16 @@ func (e *expander) again(known, n *node, k held) {
 }
 
 // appliedDifferently notes a unit's object that several units apply, each with a content of its own.
-func (e *expander) appliedDifferently(known, n *node, k held) {
+func (e *expander) appliedDifferently(known, n *node, k objects.Held) {
 	e.ambiguous(known.root.RootID, known.root.Object, known.parent, n.parent, k)
 }
 
 // ambiguous notes an object that one unit applies and, with the content of k, another one.
-func (e *expander) ambiguous(root render.RootID, object render.ObjectRef, by, other *node, k held) {
+func (e *expander) ambiguous(root render.RootID, object render.ObjectRef, by, other *node, k objects.Held) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-		Kind: render.GapAmbiguous, Root: root, Position: render.Position{Path: k.root.Dir},
+		Kind: render.GapAmbiguous, Root: root, Position: render.Position{Path: k.Root.Dir},
 		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", object, parentName(by), parentName(other)),
-		Identity: string(k.object.JSON),
+		Identity: string(k.Object.JSON),
 	})
 }
 

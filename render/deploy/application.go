@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/chart"
@@ -43,8 +43,8 @@ type ArgoCD struct {
 func (a *ArgoCD) namespace() string { return cmp.Or(a.Namespace, "argocd") }
 
 // argoRef is the name of an object of Argo CD.
-func (e *expander) argoRef(h *header) render.ObjectRef {
-	ref := h.ref()
+func (e *expander) argoRef(h *objects.Header) render.ObjectRef {
+	ref := h.Ref()
 	if h.Metadata.Namespace == "" {
 		ref.Namespace = e.opts.ArgoCD.namespace()
 	}
@@ -52,14 +52,14 @@ func (e *expander) argoRef(h *header) render.ObjectRef {
 }
 
 // addApplication adds the unit that an Application asks for, unless its cluster has it.
-func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
+func (e *expander) addApplication(parent *node, c *cluster, k objects.Held) *node {
 	n := &node{cluster: c, parent: parent}
 	if parent != nil {
 		n.depth = parent.depth + 1
 	}
-	key := unitKey{c.name, e.argoRef(k.header)}
+	key := unitKey{c.name, e.argoRef(k.Header)}
 	if known := e.units[key]; known != nil {
-		if known.parent != parent && !e.isBelow(parent, known) && !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
+		if known.parent != parent && !e.isBelow(parent, known) && !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.Object.JSON}) {
 			e.appliedDifferently(known, n, k)
 		}
 		return nil
@@ -67,14 +67,14 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 	e.units[key] = n
 	e.nodes = append(e.nodes, n)
 	u := &render.Unit{
-		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: parent == nil, Cluster: c.name,
+		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Entry: parent == nil, Cluster: c.name,
 		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
 		Application: &render.Application{
 			Instance: e.instance(key.object), Tracking: cmp.Or(e.opts.ArgoCD.Tracking, "annotation"), BuildOptions: e.opts.ArgoCD.BuildOptions,
 			KubeVersion: cmp.Or(e.opts.ArgoCD.KubeVersion, e.opts.KubeVersion, defaultKubeVersion), APIVersions: e.opts.ArgoCD.APIVersions,
 		},
 	}
-	n.root = render.Root{RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.root.Dir, Object: key.object, Cluster: c.name}, Unit: u}
+	n.root = render.Root{RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.Root.Dir, Object: key.object, Cluster: c.name}, Unit: u}
 	var err error
 	if n.app, err = argocd.Parse(u.Object); err != nil {
 		n.app = &argocd.Application{}
@@ -99,8 +99,8 @@ func (e *expander) instance(ref render.ObjectRef) string {
 }
 
 // checkApplication says why an Application is not rendered, as far as its object says.
-func (e *expander) checkApplication(n *node, k held) {
-	for _, unknown := range k.unknown(argocd.Decides) {
+func (e *expander) checkApplication(n *node, k objects.Held) {
+	for _, unknown := range k.Unknown(argocd.Decides) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -126,15 +126,6 @@ func (e *expander) checkApplication(n *node, k held) {
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
 	}
-}
-
-// unknown are the fields of an object that are not known. Where nothing says who applies it, those are among them that have
-// a variable, as far as they decide.
-func (k held) unknown(decides func(path []string) bool) []render.Unknown {
-	if k.root == (render.RootID{}) || k.root.Object != (render.ObjectRef{}) {
-		return k.object.Unknown
-	}
-	return slices.Concat(k.object.Unknown, slices.DeleteFunc(k.object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
 }
 
 // resolveApplication finds the sources of an Application, also of one that lacks some of them.

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
@@ -58,7 +59,7 @@ func (e *expander) givenByHand(at string) (applied bool, err error) {
 // appHolder is a discovered root that holds Applications and that no unit applies.
 type appHolder struct {
 	root render.Root
-	all  []held
+	all  []objects.Held
 	// dirs are directories of this repository that its Applications apply.
 	dirs []string
 	// chart is set for a chart, and beside for a manifest beside a kustomization that does not use it.
@@ -70,17 +71,17 @@ type appHolder struct {
 func (e *expander) givenApplications() {
 	for _, object := range e.opts.ArgoCD.Applications {
 		o := &render.Object{JSON: object}
-		k := held{header: headerOf(o), object: o}
+		k := objects.Held{Header: objects.HeaderOf(o), Object: o}
 		e.addArgo(nil, e.clusterOf(argocd.InCluster), k)
 	}
 }
 
 // addArgo adds what an Application or an ApplicationSet asks for.
-func (e *expander) addArgo(parent *node, c *cluster, k held) {
+func (e *expander) addArgo(parent *node, c *cluster, k objects.Held) {
 	switch {
-	case k.isIn(argocd.Kind):
+	case k.IsIn(argocd.Kind):
 		e.addApplication(parent, c, k)
-	case k.isIn(argocd.SetKind):
+	case k.IsIn(argocd.SetKind):
 		e.addApplicationSet(parent, c, k)
 	}
 }
@@ -89,8 +90,8 @@ func (e *expander) addArgo(parent *node, c *cluster, k held) {
 var argoMentions = []render.Mention{mentionOf(argocd.Kind), mentionOf(argocd.SetKind)}
 
 // argoIn are the Applications and ApplicationSets of a result.
-func argoIn(r *render.Result) []held {
-	return append(holds(r, argocd.Kind), holds(r, argocd.SetKind)...)
+func argoIn(r *render.Result) []objects.Held {
+	return append(objects.Of(r, argocd.Kind), objects.Of(r, argocd.SetKind)...)
 }
 
 // moreApplications adds the Applications as entry points that are in roots which nothing applies: people
@@ -159,7 +160,7 @@ func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error)
 }
 
 // appliedDirs are the directories of this repository that Applications apply.
-func (e *expander) appliedDirs(all []held) []string {
+func (e *expander) appliedDirs(all []objects.Held) []string {
 	var dirs []string
 	for _, a := range e.applicationsOf(all) {
 		dirs = append(dirs, e.selfDirs(a)...)
@@ -180,10 +181,10 @@ func (e *expander) selfDirs(a *argocd.Application) []string {
 }
 
 // applicationsOf are the Applications among objects, and those that ApplicationSets generate.
-func (e *expander) applicationsOf(all []held) []*argocd.Application {
+func (e *expander) applicationsOf(all []objects.Held) []*argocd.Application {
 	var found []*argocd.Application
 	for _, k := range all {
-		if !k.isIn(argocd.Kind) {
+		if !k.IsIn(argocd.Kind) {
 			generated, _ := e.generate(k) // what is wrong is said when it is added
 			for _, g := range generated {
 				if a, err := argocd.Parse(g.Object); err == nil {
@@ -192,7 +193,7 @@ func (e *expander) applicationsOf(all []held) []*argocd.Application {
 			}
 			continue
 		}
-		if a, err := argocd.Parse(k.object.JSON); err == nil {
+		if a, err := argocd.Parse(k.Object.JSON); err == nil {
 			found = append(found, a)
 		}
 	}
@@ -248,32 +249,32 @@ func (e *expander) addAppEntries(h *appHolder) error {
 
 // isOther reports whether an Application or ApplicationSet, or an Application that it generates, is another
 // one than that of its name in the cluster of Argo CD.
-func (e *expander) isOther(k held) bool {
-	key := unitKey{argocd.InCluster, e.argoRef(k.header)}
-	if k.isIn(argocd.Kind) {
+func (e *expander) isOther(k objects.Held) bool {
+	key := unitKey{argocd.InCluster, e.argoRef(k.Header)}
+	if k.IsIn(argocd.Kind) {
 		known := e.units[key]
-		return known != nil && !bytes.Equal(known.root.Unit.Object, k.object.JSON)
+		return known != nil && !bytes.Equal(known.root.Unit.Object, k.Object.JSON)
 	}
 	if known := e.sets[key]; known != nil {
-		return !bytes.Equal(known.object.JSON, k.object.JSON)
+		return !bytes.Equal(known.Object.JSON, k.Object.JSON)
 	}
 	generated, _ := e.generate(k) // what is wrong is said when it is added
 	return slices.ContainsFunc(generated, func(g appset.Generated) bool {
 		o := &render.Object{JSON: g.Object}
-		known := e.units[unitKey{argocd.InCluster, e.argoRef(headerOf(o))}]
+		known := e.units[unitKey{argocd.InCluster, e.argoRef(objects.HeaderOf(o))}]
 		return known != nil && !bytes.Equal(known.root.Unit.Object, g.Object)
 	})
 }
 
 // namedBy are the directories of git repositories that Applications and ApplicationSets name.
-func (e *expander) namedBy(all []held) []argocd.Source {
+func (e *expander) namedBy(all []objects.Held) []argocd.Source {
 	var named []argocd.Source
 	for _, a := range e.applicationsOf(all) {
 		named = append(named, a.AllSources()...)
 	}
 	for _, k := range all {
-		if k.isIn(argocd.SetKind) {
-			named = append(named, appset.Reads(k.object.JSON)...)
+		if k.IsIn(argocd.SetKind) {
+			named = append(named, appset.Reads(k.Object.JSON)...)
 		}
 	}
 	return slices.DeleteFunc(named, func(s argocd.Source) bool { return s.RepoURL == "" || s.Chart != "" })

@@ -7,21 +7,22 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/origin"
 )
 
 // generate generates the Applications of an ApplicationSet.
-func (e *expander) generate(k held) ([]appset.Generated, error) {
-	for _, unknown := range k.unknown(func(path []string) bool { return len(path) > 1 && path[1] == "generators" }) {
+func (e *expander) generate(k objects.Held) ([]appset.Generated, error) {
+	for _, unknown := range k.Unknown(func(path []string) bool { return len(path) > 1 && path[1] == "generators" }) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
 			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", dotted(unknown.Path), unknown.Reason)}
 		}
 	}
-	return appset.Generate(e.ctx, k.object.JSON, appset.Input{
+	return appset.Generate(e.ctx, k.Object.JSON, appset.Input{
 		Tree: e.renderer.Tree(), Git: e.gitTop, Clusters: e.opts.ArgoCD.Clusters,
 		Given: func(kind string) ([]map[string]any, bool) {
-			set := e.argoRef(k.header)
+			set := e.argoRef(k.Header)
 			return appset.ParametersOf(e.opts.ArgoCD.Generators, set.Namespace, set.Name, kind)
 		},
 	})
@@ -46,17 +47,17 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 
 // knownSet is an ApplicationSet, and the unit that applies it; nil where that is done by hand.
 type knownSet struct {
-	held
+	objects.Held
 	parent *node
 }
 
 // addApplicationSet adds the units of the Applications that an ApplicationSet generates. One that generates
 // none for a reason is a unit itself, which is not rendered.
-func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
-	key := unitKey{c.name, e.argoRef(k.header)}
+func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
+	key := unitKey{c.name, e.argoRef(k.Header)}
 	if known := e.sets[key]; known != nil {
-		if known.parent != parent && !(&render.Unit{Object: known.object.JSON}).Same(&render.Unit{Object: k.object.JSON}) {
-			e.ambiguous(known.root, key.object, known.parent, parent, k)
+		if known.parent != parent && !(&render.Unit{Object: known.Object.JSON}).Same(&render.Unit{Object: k.Object.JSON}) {
+			e.ambiguous(known.Root, key.object, known.parent, parent, k)
 		}
 		return
 	}
@@ -67,12 +68,12 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 		return
 	}
 	e.graph.Sets = append(e.graph.Sets, Set{
-		Cluster: c.name, Object: key.object, Parent: k.root, Keeps: appset.Keeps(k.object.JSON),
-		Empty: len(generated) == 0, Own: appset.Uses(k.object.JSON, e.isOwn),
+		Cluster: c.name, Object: key.object, Parent: k.Root, Keeps: appset.Keeps(k.Object.JSON),
+		Empty: len(generated) == 0, Own: appset.Uses(k.Object.JSON, e.isOwn),
 	})
 	for _, g := range generated {
-		o := &render.Object{JSON: g.Object, Index: k.object.Index}
-		n := e.addApplication(parent, c, held{header: headerOf(o), object: o, root: k.root})
+		o := &render.Object{JSON: g.Object, Index: k.Object.Index}
+		n := e.addApplication(parent, c, objects.Held{Header: objects.HeaderOf(o), Object: o, Root: k.Root})
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
 			n.root.Unit.Origins = e.madeOrigins(n.root.Unit, func(set *origin.Origin) *origin.Origin { return g.Origin(set, e.renderer.Tree()) })
@@ -81,10 +82,10 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 }
 
 // addBrokenSet adds an ApplicationSet as a unit that is not rendered.
-func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
-	u := &render.Unit{Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: parent == nil, Cluster: c.name, Checkout: render.Checkout{Top: "."}, Origins: e.origins.of}
+func (e *expander) addBrokenSet(parent *node, c *cluster, k objects.Held, err error) {
+	u := &render.Unit{Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Entry: parent == nil, Cluster: c.name, Checkout: render.Checkout{Top: "."}, Origins: e.origins.of}
 	n := &node{cluster: c, parent: parent, app: &argocd.Application{}, root: render.Root{
-		RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.root.Dir, Object: e.argoRef(k.header), Cluster: c.name}, Unit: u,
+		RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.Root.Dir, Object: e.argoRef(k.Header), Cluster: c.name}, Unit: u,
 	}}
 	kind, field := render.ProblemFailed, "spec"
 	if broken := new(appset.Error); errors.As(err, &broken) {
@@ -96,10 +97,10 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: err.Error()}
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
-	for _, dir := range appset.Names(k.object.JSON, e.isOwn) {
+	for _, dir := range appset.Names(k.Object.JSON, e.isOwn) {
 		e.setDirs[paths.InTree(dir)] = true
 	}
-	if appset.MayUse(k.object.JSON, e.isOwn) {
+	if appset.MayUse(k.Object.JSON, e.isOwn) {
 		e.graph.Unevaluated = append(e.graph.Unevaluated, n.root.RootID)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/copies"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
@@ -36,7 +37,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 		dir, why = part.Dir(n.root.Dir)
 	}
 	if why != "" {
-		n.without(fmt.Sprintf("its source %s is made by %s %s", ref, o.ref(), why))
+		n.without(fmt.Sprintf("its source %s is made by %s %s", ref, o.Ref(), why))
 		return nil
 	}
 	n.root.Unit.Checkout, n.root.Dir = checkout, dir
@@ -44,32 +45,32 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 }
 
 // generatorOf finds what makes an ExternalArtifact; why says why it is not known what does.
-func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by held, of *copies.Generator, why string, err error) {
+func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by objects.Held, of *copies.Generator, why string, err error) {
 	found, err := e.generators(c, ref.Namespace)
 	if err != nil {
 		return by, nil, "", err
 	}
 	why = "is made by nothing in the repository that is known"
 	for _, o := range found {
-		g, err := copies.Parse(o.object.JSON)
+		g, err := copies.Parse(o.Object.JSON)
 		if err != nil {
 			continue
 		}
 		unclear := g.MayHoldOthers()
-		if unknown := o.object.UnknownSpec(); unknown != "" {
+		if unknown := o.Object.UnknownSpec(); unknown != "" {
 			unclear = "of which not all is known: " + unknown
 		}
 		_, ok := g.Artifact(ref.Name)
 		switch stopped := g.Stopped(); {
 		case !ok && unclear != "" && of == nil:
-			why = fmt.Sprintf("may be made by %s %s", o.ref(), unclear)
+			why = fmt.Sprintf("may be made by %s %s", o.Ref(), unclear)
 		case !ok:
 		case unclear != "":
-			return o, g, fmt.Sprintf("is made by %s %s", o.ref(), unclear), nil
+			return o, g, fmt.Sprintf("is made by %s %s", o.Ref(), unclear), nil
 		case stopped != "":
-			return o, g, fmt.Sprintf("is made by %s, %s", o.ref(), stopped), nil
-		case of != nil && by.ref() != o.ref():
-			return o, g, fmt.Sprintf("is made by %s and by %s", by.ref(), o.ref()), nil
+			return o, g, fmt.Sprintf("is made by %s, %s", o.Ref(), stopped), nil
+		case of != nil && by.Ref() != o.Ref():
+			return o, g, fmt.Sprintf("is made by %s and by %s", by.Ref(), o.Ref()), nil
 		case of == nil:
 			by, of, why = o, g, ""
 		}
@@ -78,8 +79,8 @@ func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by held, of *c
 }
 
 // generators are the ArtifactGenerators of a namespace.
-func (e *expander) generators(c *cluster, namespace string) ([]held, error) {
-	var found []held
+func (e *expander) generators(c *cluster, namespace string) ([]objects.Held, error) {
+	var found []objects.Held
 	for _, n := range e.nodes {
 		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || n.object == nil {
 			continue
@@ -89,14 +90,14 @@ func (e *expander) generators(c *cluster, namespace string) ([]held, error) {
 				return nil, err
 			}
 		}
-		found = append(found, holds(e.resultOf(n), generatorKind)...)
+		found = append(found, objects.Of(e.resultOf(n), generatorKind)...)
 	}
 	for _, id := range c.bootstrap {
-		found = append(found, holds(e.results[id], generatorKind)...)
+		found = append(found, objects.Of(e.results[id], generatorKind)...)
 	}
-	var in []held
+	var in []objects.Held
 	for _, o := range found {
-		if o.ref().Namespace == namespace {
+		if o.Ref().Namespace == namespace {
 			in = append(in, o)
 		}
 	}
@@ -105,7 +106,7 @@ func (e *expander) generators(c *cluster, namespace string) ([]held, error) {
 
 // partOf returns the part of the tree that copies make an artifact of; why says why there is
 // none.
-func (e *expander) partOf(c *cluster, o held, g *copies.Generator, name string) (out render.Checkout, part copies.Part, why string, err error) {
+func (e *expander) partOf(c *cluster, o objects.Held, g *copies.Generator, name string) (out render.Checkout, part copies.Part, why string, err error) {
 	a, _ := g.Artifact(name)
 	all, why := a.Copies()
 	if why != "" {
@@ -134,14 +135,14 @@ func (e *expander) partOf(c *cluster, o held, g *copies.Generator, name string) 
 }
 
 // aliased returns what a source has that an ArtifactGenerator calls by an alias.
-func (e *expander) aliased(c *cluster, o held, g *copies.Generator, alias string) (out render.Checkout, why string, err error) {
+func (e *expander) aliased(c *cluster, o objects.Held, g *copies.Generator, alias string) (out render.Checkout, why string, err error) {
 	s, ok := g.Source(alias)
 	if !ok {
 		return out, fmt.Sprintf("from an unknown alias %q", alias), nil
 	}
 	ref := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
 	if ref.Namespace == "" {
-		ref.Namespace = o.ref().Namespace
+		ref.Namespace = o.Ref().Namespace
 	}
 	found, ok, err := e.lookUp(c, ref)
 	if err != nil {

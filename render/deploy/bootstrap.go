@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
@@ -35,7 +36,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	file := path.Join(dir, syncFile)
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}
 	written := e.renderer.Render(e.ctx, root)
-	k, ok := e.bootstrapOf(dir, holds(written, flux.Kind))
+	k, ok := e.bootstrapOf(dir, objects.Of(written, flux.Kind))
 	if !ok {
 		n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)))
 		n.cluster.bootstrap = append(n.cluster.bootstrap, e.holding(dir)...)
@@ -45,8 +46,8 @@ func (e *expander) addBootstrapped(dir string) error {
 		if err := e.render([]render.Root{built}); err != nil {
 			return err
 		}
-		for _, patched := range holds(e.results[built.RootID], flux.Kind) {
-			if patched.ref() == k.ref() {
+		for _, patched := range objects.Of(e.results[built.RootID], flux.Kind) {
+			if patched.Ref() == k.Ref() {
 				root, k = built, patched
 				break
 			}
@@ -55,7 +56,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	if e.results[root.RootID] == nil { // it may be another root's identity
 		e.results[root.RootID] = written
 	}
-	parsed, err := flux.Parse(k.object.JSON)
+	parsed, err := flux.Parse(k.Object.JSON)
 	if err == nil {
 		e.addEntry(e.dirOf(parsed), k, append([]render.RootID{root.RootID}, e.holding(dir)...))
 	}
@@ -64,9 +65,9 @@ func (e *expander) addBootstrapped(dir string) error {
 
 // bootstrapOf is the Kustomization of a sync file that applies its directory or the one above, else
 // the first.
-func (e *expander) bootstrapOf(dir string, all []held) (found held, ok bool) {
+func (e *expander) bootstrapOf(dir string, all []objects.Held) (found objects.Held, ok bool) {
 	for _, k := range all {
-		parsed, err := flux.Parse(k.object.JSON)
+		parsed, err := flux.Parse(k.Object.JSON)
 		if err != nil {
 			continue
 		}
@@ -150,19 +151,19 @@ func (e *expander) findAccountsOf(c *cluster) error {
 		ids = append(ids, n.root.RootID)
 	}
 	for _, id := range append(ids, c.bootstrap...) {
-		for _, o := range holds(e.results[id], fluxtypes.ControllerKind) {
+		for _, o := range objects.Of(e.results[id], fluxtypes.ControllerKind) {
 			if _, known := c.accounts[o.Metadata.Name]; !known && slices.Contains(controllers, o.Metadata.Name) {
-				c.accounts[o.Metadata.Name] = fluxtypes.AccountOf(o.object)
+				c.accounts[o.Metadata.Name] = fluxtypes.AccountOf(o.Object)
 			}
 		}
 	}
 	for _, id := range append(ids, c.bootstrap...) {
-		for _, o := range append(holds(e.results[id], fluxtypes.InstanceKind), holds(e.results[id], releases.Kind)...) {
-			fi := fluxtypes.ReadInstance(o.object.JSON)
+		for _, o := range append(objects.Of(e.results[id], fluxtypes.InstanceKind), objects.Of(e.results[id], releases.Kind)...) {
+			fi := fluxtypes.ReadInstance(o.Object.JSON)
 			if fi == nil {
 				continue
 			}
-			for name, account := range flux.Accounts(e.ctx, e.renderer.Tree().Limits, fi, namespaceOfInstance(o), o.object.Unknown) {
+			for name, account := range flux.Accounts(e.ctx, e.renderer.Tree().Limits, fi, namespaceOfInstance(o), o.Object.Unknown) {
 				if _, known := c.accounts[name]; !known {
 					c.accounts[name] = account
 				}

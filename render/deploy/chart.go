@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/origin"
@@ -34,15 +35,15 @@ func (e *expander) resolveChart(n *node) error {
 
 // named notes the fields of a HelmRelease that name its chart.
 func (n *node) named(fields ...string) {
-	n.namedBy(held{object: &render.Object{Index: n.root.Unit.Index}, root: n.root.Unit.Parent}, fields...)
+	n.namedBy(objects.Held{Object: &render.Object{Index: n.root.Unit.Index}, Root: n.root.Unit.Parent}, fields...)
 }
 
 // namedBy notes the fields of an object that name the chart of a release, before those that
 // are known.
-func (n *node) namedBy(o held, fields ...string) {
+func (n *node) namedBy(o objects.Held, fields ...string) {
 	var all []render.FieldRef
 	for _, field := range fields {
-		all = append(all, render.FieldRef{Root: o.root, Index: o.object.Index, Path: field})
+		all = append(all, render.FieldRef{Root: o.Root, Index: o.Object.Index, Path: field})
 	}
 	n.root.Unit.Release.Named = append(all, n.root.Unit.Release.Named...)
 }
@@ -62,7 +63,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 		var o struct {
 			Spec fluxtypes.ChartSpec `json:"spec"`
 		}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o); err != nil {
 			n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
 			return nil
 		}
@@ -78,13 +79,13 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 }
 
 // chartOCI finds the chart that an OCIRepository has.
-func (e *expander) chartOCI(n *node, ref render.ObjectRef, found held, field string) {
+func (e *expander) chartOCI(n *node, ref render.ObjectRef, found objects.Held, field string) {
 	o := fluxtypes.Source{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o); err != nil {
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
 		return
 	}
-	if why := found.object.UnknownSpec(); why != "" {
+	if why := found.Object.UnknownSpec(); why != "" {
 		n.lacks(field, fmt.Sprintf("where its chart %s comes from is not known: %s", ref, why), nil)
 		return
 	}
@@ -117,10 +118,10 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 		n.lacks(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
 	case ref.Kind != "HelmRepository":
 		n.lacks(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
-	case kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o) != nil || o.Spec.URL == "":
+	case kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o) != nil || o.Spec.URL == "":
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("the source %s of its chart is not valid: it needs a URL", ref))
-	case found.object.UnknownSpec() != "":
-		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, found.object.UnknownSpec()), nil)
+	case found.Object.UnknownSpec() != "":
+		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, found.Object.UnknownSpec()), nil)
 	default:
 		e.archive(n, artifact.Artifact{Kind: artifact.Chart, URL: o.Spec.URL, Name: spec.Chart, Version: spec.Version}, field)
 	}
@@ -128,7 +129,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 }
 
 // chartDirectory finds the chart in a directory of a GitRepository.
-func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.ObjectRef, found held, ok bool) {
+func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.ObjectRef, found objects.Held, ok bool) {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if why != "" && elsewhere == nil {
 		n.lacks("spec.chart.spec", why, nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
@@ -44,7 +45,7 @@ func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 func (e *expander) charts() (charts []render.Root) {
 	configured := e.configured()
 	add := func(c Chart, configured bool) {
-		if root := e.chart(c, configured, defaultNamespace).root; !e.installed[root.Object] {
+		if root := e.chart(c, configured, objects.DefaultNamespace).root; !e.installed[root.Object] {
 			charts = append(charts, root)
 		}
 	}
@@ -175,7 +176,7 @@ func (e *expander) chart(c Chart, configured bool, into string) *node {
 	if len(given) > 0 {
 		name += ":" + strings.Join(given, ",")
 	}
-	ref := render.ObjectRef{Kind: ChartKind, Namespace: cmp.Or(c.Namespace, defaultNamespace), Name: name}
+	ref := render.ObjectRef{Kind: ChartKind, Namespace: cmp.Or(c.Namespace, objects.DefaultNamespace), Name: name}
 	c.Namespace = cmp.Or(c.Namespace, into)
 	n := &node{release: &releases.HelmRelease{}, cluster: &cluster{}, root: render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: c.Dir, Object: ref}}}
 	n.root.Unit = &render.Unit{

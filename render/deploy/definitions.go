@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 )
@@ -58,20 +59,20 @@ func mentionsOfUnits() []render.Mention {
 // addChildren adds the units that objects of a unit ask for.
 func (e *expander) addChildren(n *node) {
 	result := e.results[n.root.RootID]
-	add := func(objects []held, add func(held)) {
+	add := func(objects []objects.Held, add func(objects.Held)) {
 		for _, k := range objects {
 			known := len(e.nodes)
 			if add(k); n.object != nil {
 				for _, child := range e.nodes[known:] {
-					child.excluded = flux.Excluded(k.object.JSON)
+					child.excluded = flux.Excluded(k.Object.JSON)
 				}
 			}
 		}
 	}
-	add(holds(result, flux.Kind), func(k held) { e.addChild(n, k) })
-	add(holds(result, releases.Kind), func(k held) { e.addRelease(n, k) })
-	add(holds(result, resourceSetKind), func(k held) { e.addSet(n, k) })
-	add(argoIn(result), func(k held) { e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k) })
+	add(objects.Of(result, flux.Kind), func(k objects.Held) { e.addChild(n, k) })
+	add(objects.Of(result, releases.Kind), func(k objects.Held) { e.addRelease(n, k) })
+	add(objects.Of(result, resourceSetKind), func(k objects.Held) { e.addSet(n, k) })
+	add(argoIn(result), func(k objects.Held) { e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k) })
 }
 
 // exclude makes a unit one whose object the parent does not apply: what the cluster has in its place is not known.

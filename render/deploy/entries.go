@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
@@ -68,7 +69,7 @@ func (e *expander) givenEntries() error {
 		// What is written in the directory itself goes before what is elsewhere.
 		slices.SortStableFunc(roots, func(a, b render.Root) int { return cmp.Compare(rank(dir, a), rank(dir, b)) })
 		if k, ok := e.entryAt(roots, dir); ok {
-			e.addEntry(dir, k, []render.RootID{k.root})
+			e.addEntry(dir, k, []render.RootID{k.Root})
 		} else if err := e.givenImplied(dir, roots); err != nil {
 			return err
 		}
@@ -106,15 +107,15 @@ func rank(dir string, root render.Root) int {
 }
 
 // entryAt finds the Kustomization that applies a directory.
-func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
+func (e *expander) entryAt(roots []render.Root, dir string) (objects.Held, bool) {
 	for _, root := range roots {
-		for _, k := range holds(e.results[root.RootID], flux.Kind) {
-			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.dirOf(parsed) == dir && parsed.Spec.SourceRef.Kind != artifactKind {
+		for _, k := range objects.Of(e.results[root.RootID], flux.Kind) {
+			if parsed, err := flux.Parse(k.Object.JSON); err == nil && e.dirOf(parsed) == dir && parsed.Spec.SourceRef.Kind != artifactKind {
 				return k, true
 			}
 		}
 	}
-	return held{}, false
+	return objects.Held{}, false
 }
 
 // dirOf is the directory of the tree that a Kustomization names in its source.
@@ -123,20 +124,20 @@ func (e *expander) dirOf(k *flux.Kustomization) string {
 }
 
 // addEntry adds an entry point whose object roots of the tree hold.
-func (e *expander) addEntry(name string, k held, bootstrap []render.RootID) {
+func (e *expander) addEntry(name string, k objects.Held, bootstrap []render.RootID) {
 	e.addApplied(name, k, bootstrap, e.maybeSelf)
 }
 
 // addApplied adds an object that is applied by hand as an entry point; isSelf reports whether its
 // source may be this repository.
-func (e *expander) addApplied(name string, k held, bootstrap []render.RootID, isSelf func(*flux.Kustomization, []render.RootID) bool) {
+func (e *expander) addApplied(name string, k objects.Held, bootstrap []render.RootID, isSelf func(*flux.Kustomization, []render.RootID) bool) {
 	c := e.clusterOf(name)
 	for _, id := range bootstrap {
 		if !slices.Contains(c.bootstrap, id) {
 			c.bootstrap = append(c.bootstrap, id)
 		}
 	}
-	if parsed, err := flux.Parse(k.object.JSON); err == nil && isSelf(parsed, bootstrap) {
+	if parsed, err := flux.Parse(k.Object.JSON); err == nil && isSelf(parsed, bootstrap) {
 		e.addSelf(c, sourceRefOf(parsed))
 	}
 	e.add(&node{cluster: c}, k)
@@ -147,7 +148,7 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	c.self[ref] = true
 	if o, ok := e.known(c, ref); ok {
 		s := fluxtypes.Source{}
-		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && s.Spec.URL != "" {
+		if kjson.UnmarshalCaseSensitivePreserveInts(o.Object.JSON, &s) == nil && s.Spec.URL != "" {
 			c.urls[fluxtypes.Address(s.Spec.URL)] = true
 			if ref.Kind == "GitRepository" {
 				c.branch = s.Branch()
@@ -164,18 +165,18 @@ func sourceOf(name string) render.ObjectRef {
 // addImplied adds an entry point whose object the repository does not hold.
 func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
 	o := &render.Object{JSON: flux.Assumed(e.inSource(source, dir), source)}
-	return e.addMade(dir, source, held{header: headerOf(o), object: o})
+	return e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
 }
 
 // addMade adds an entry point whose object something else makes.
-func (e *expander) addMade(dir string, source render.ObjectRef, k held) *node {
+func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) *node {
 	c := e.clusterOf(dir)
 	e.addSelf(c, source)
 	n := &node{cluster: c}
 	e.add(n, k)
 	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
 		Severity: render.SeverityNote, Position: render.Position{Path: dir},
-		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", k.ref(), source),
+		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", k.Ref(), source),
 	})
 	return n
 }
@@ -220,17 +221,17 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 	if err := e.render(roots); err != nil {
 		return err
 	}
-	var found []held
+	var found []objects.Held
 	for _, kind := range []schema.GroupKind{fluxtypes.InstanceKind, releases.Kind} {
 		for _, root := range roots {
-			found = append(found, holds(e.results[root.RootID], kind)...)
+			found = append(found, objects.Of(e.results[root.RootID], kind)...)
 		}
 		for _, n := range e.nodes {
-			found = append(found, holds(e.results[n.root.RootID], kind)...)
+			found = append(found, objects.Of(e.results[n.root.RootID], kind)...)
 		}
 	}
 	for _, o := range found {
-		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil && fi.Spec.Sync != nil {
+		if fi := fluxtypes.ReadInstance(o.Object.JSON); fi != nil && fi.Spec.Sync != nil {
 			e.addInstance(o, fi, chosen)
 		}
 	}
@@ -243,36 +244,36 @@ func mentionsOfInstances() []render.Mention {
 }
 
 // sourceOfInstance is the source that a FluxInstance makes.
-func sourceOfInstance(o held, fi *fluxtypes.Instance) render.ObjectRef {
+func sourceOfInstance(o objects.Held, fi *fluxtypes.Instance) render.ObjectRef {
 	namespace := namespaceOfInstance(o)
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
 }
 
-func namespaceOfInstance(o held) string {
-	if o.root.Object == (render.ObjectRef{}) { // its deployer may set the namespace
+func namespaceOfInstance(o objects.Held) string {
+	if o.Root.Object == (render.ObjectRef{}) { // its deployer may set the namespace
 		return cmp.Or(o.Metadata.Namespace, fluxSystem)
 	}
-	return o.ref().Namespace
+	return o.Ref().Namespace
 }
 
 // addInstance adds the entry point of a FluxInstance, if it is a directory of choice: what the patches of
 // the instance make of the Kustomization of spec.sync.
-func (e *expander) addInstance(o held, fi *fluxtypes.Instance, chosen func(dir string) bool) {
+func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen func(dir string) bool) {
 	source := sourceOfInstance(o, fi)
 	dir := path.Join(e.topOf(source), fi.Dir())
-	k := held{object: &render.Object{JSON: flux.Implied(fi.Dir(), source), Index: o.object.Index}, root: o.root}
-	sync, err := flux.NewSync(e.ctx, e.renderer.Tree().Limits, fi, o.object.Unknown, fi.Source(source), k.object.JSON)
+	k := objects.Held{Object: &render.Object{JSON: flux.Implied(fi.Dir(), source), Index: o.Object.Index}, Root: o.Root}
+	sync, err := flux.NewSync(e.ctx, e.renderer.Tree().Limits, fi, o.Object.Unknown, fi.Source(source), k.Object.JSON)
 	if err == nil {
-		k.object.JSON = sync.Kustomization.JSON
-		k.written = func(of *origin.Origin) *origin.Origin { return sync.Origin(of, e.renderer.Tree()) }
-		if parsed, bad := flux.Parse(k.object.JSON); bad == nil {
+		k.Object.JSON = sync.Kustomization.JSON
+		k.Written = func(of *origin.Origin) *origin.Origin { return sync.Origin(of, e.renderer.Tree()) }
+		if parsed, bad := flux.Parse(k.Object.JSON); bad == nil {
 			source, dir = sourceRefOf(parsed), e.dirOf(parsed)
 		}
 	}
 	if to := e.renderer.Tree().Resolve(dir); !chosen(dir) || to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
 	}
-	k.header = headerOf(k.object)
+	k.Header = objects.HeaderOf(k.Object)
 	n := e.addMade(dir, source, k)
 	n.made = true
 	if n.root.Unit == nil {
@@ -281,8 +282,8 @@ func (e *expander) addInstance(o held, fi *fluxtypes.Instance, chosen func(dir s
 	if bad := new(flux.SyncError); errors.As(err, &bad) {
 		n.fail(bad.Kind, bad.Field, bad.Message)
 	} else if sync.Source != nil {
-		made := &render.Object{JSON: sync.Source.JSON, Index: o.object.Index}
-		n.cluster.made = append(n.cluster.made, held{header: headerOf(made), object: made, root: o.root})
+		made := &render.Object{JSON: sync.Source.JSON, Index: o.Object.Index}
+		n.cluster.made = append(n.cluster.made, objects.Held{Header: objects.HeaderOf(made), Object: made, Root: o.Root})
 	}
 	if fi.Spec.Sync.URL != "" {
 		n.cluster.urls[fluxtypes.Address(fi.Spec.Sync.URL)] = true
@@ -290,8 +291,8 @@ func (e *expander) addInstance(o held, fi *fluxtypes.Instance, chosen func(dir s
 			n.cluster.branch = branch
 		}
 	}
-	if o.root.Object == (render.ObjectRef{}) { // no unit applies it
-		n.cluster.bootstrap = append(n.cluster.bootstrap, o.root)
+	if o.Root.Object == (render.ObjectRef{}) { // no unit applies it
+		n.cluster.bootstrap = append(n.cluster.bootstrap, o.Root)
 	}
 }
 
@@ -326,7 +327,7 @@ func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (se
 		return true, nil
 	}
 	s = &fluxtypes.Source{}
-	if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, s) != nil {
+	if kjson.UnmarshalCaseSensitivePreserveInts(o.Object.JSON, s) != nil {
 		return false, nil
 	}
 	return e.isSelf(c, ref, s.Spec.URL) || ref.Kind == "GitRepository" && !slices.ContainsFunc(beside, e.holdsRemote), s
@@ -338,9 +339,9 @@ func (e *expander) holdsRemote(id render.RootID) bool {
 	r := e.results[id]
 	known, ok := e.remotes[r]
 	if !ok && r != nil {
-		for _, o := range holds(r, schema.GroupKind{Group: fluxtypes.SourceGroup, Kind: "GitRepository"}) {
+		for _, o := range objects.Of(r, schema.GroupKind{Group: fluxtypes.SourceGroup, Kind: "GitRepository"}) {
 			s := fluxtypes.Source{}
-			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && e.isRemote(s.Spec.URL)
+			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.Object.JSON, &s) == nil && e.isRemote(s.Spec.URL)
 		}
 		e.remotes[r] = known
 	}

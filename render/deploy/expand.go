@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
@@ -19,7 +20,7 @@ import (
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, unused: found.UnusedCharts(), beside: found.UnusedManifests(), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
-		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
+		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]objects.Index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
 	e.origins = &origins{e}
@@ -60,7 +61,7 @@ type expander struct {
 	// clusters are what is known of each cluster, in the order in which they were found.
 	clusters []*cluster
 	results  map[render.RootID]*render.Result
-	indexes  map[*render.Result]index
+	indexes  map[*render.Result]objects.Index
 	// raw are units rendered without substitution, to find variables in them.
 	raw     map[*node]*render.Result
 	origins *origins
@@ -117,7 +118,7 @@ type cluster struct {
 	// bootstrap are discovered roots that are applied by hand.
 	bootstrap []render.RootID
 	// made are sources that its FluxInstances make.
-	made []held
+	made []objects.Held
 	// accounts are those that its controllers impersonate, by their names; nil until they were looked for.
 	accounts map[string]fluxtypes.Account
 	// self are the sources that are this repository, by what they are called and where they are.
@@ -263,9 +264,9 @@ func (e *expander) needs(root render.Root) (*render.Needs, *render.Renderer) {
 }
 
 // indexOf indexes the objects of a result, once.
-func (e *expander) indexOf(r *render.Result) index {
+func (e *expander) indexOf(r *render.Result) objects.Index {
 	if e.indexes[r] == nil {
-		e.indexes[r] = indexOf(r)
+		e.indexes[r] = objects.IndexOf(r)
 	}
 	return e.indexes[r]
 }

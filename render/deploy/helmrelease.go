@@ -8,16 +8,17 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/data"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 )
 
 // addRelease adds the unit of a HelmRelease that another unit applies.
-func (e *expander) addRelease(parent *node, k held) {
+func (e *expander) addRelease(parent *node, k objects.Held) {
 	n := &node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1, release: &releases.HelmRelease{}}
-	key := unitKey{n.cluster.name, k.ref()}
+	key := unitKey{n.cluster.name, k.Ref()}
 	if known := e.units[key]; known != nil {
-		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
+		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.Object.JSON}) {
 			e.appliedDifferently(known, n, k)
 		}
 		return
@@ -25,10 +26,10 @@ func (e *expander) addRelease(parent *node, k held) {
 	e.units[key] = n
 	e.nodes = append(e.nodes, n)
 	u := &render.Unit{
-		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Cluster: n.cluster.name,
+		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Cluster: n.cluster.name,
 		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
 	}
-	n.root = render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}, Unit: u}
+	n.root = render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: k.Root.Dir, Object: k.Ref(), Cluster: n.cluster.name}, Unit: u}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(u.Object, n.release); err != nil {
 		n.fail(render.ProblemFailed, "spec", "not a HelmRelease of Flux: "+err.Error())
 		return
@@ -47,7 +48,7 @@ func (e *expander) addRelease(parent *node, k held) {
 	if spec.Install.SkipCRDs {
 		u.Release.Install = "Skip"
 	}
-	for _, unknown := range k.object.Unknown {
+	for _, unknown := range k.Object.Unknown {
 		if flux.DecidesRelease(unknown) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the HelmRelease is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -95,7 +96,7 @@ func (e *expander) resolveValues(n *node) error {
 		case !ok:
 			reference.Unknown = fmt.Sprintf("%s, from which values are taken, is not in the repository", object)
 		default:
-			values, whole := data.Of(found.object, found.root, found.ref())
+			values, whole := data.Of(found.Object, found.Root, found.Ref())
 			value, has := values[key]
 			switch {
 			case has:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/components"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/flux"
 )
@@ -15,7 +16,7 @@ import (
 type holder struct {
 	root render.Root
 	// all are its Kustomizations, self those whose source may be this repository.
-	all  []held
+	all  []objects.Held
 	self []*flux.Kustomization
 	// applies are other holders, and perhaps itself, in directories that its Kustomizations
 	// apply.
@@ -99,7 +100,7 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 		return nil, err
 	}
 	for _, root := range roots {
-		if len(holds(e.results[root.RootID], flux.Kind)) == 0 {
+		if len(objects.Of(e.results[root.RootID], flux.Kind)) == 0 {
 			seen[root.RootID] = true
 		}
 	}
@@ -109,14 +110,14 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 // holdersOf are those of rendered roots that hold Kustomizations.
 func (e *expander) holdersOf(roots []render.Root) (holders []*holder) {
 	for _, root := range roots {
-		if all := holds(e.results[root.RootID], flux.Kind); len(all) > 0 {
+		if all := objects.Of(e.results[root.RootID], flux.Kind); len(all) > 0 {
 			holders = append(holders, &holder{root: root, all: all})
 		}
 	}
 	ids := idsOf(holders)
 	for _, h := range holders {
 		for _, k := range h.all {
-			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.follows(parsed, ids) {
+			if parsed, err := flux.Parse(k.Object.JSON); err == nil && e.follows(parsed, ids) {
 				h.self = append(h.self, parsed)
 			}
 		}
@@ -160,10 +161,10 @@ func (e *expander) appliesRoot(dir string, root render.Root) bool {
 
 // appliesItself finds a Kustomization that applies all roots of a component of the graph, its
 // own among them.
-func (e *expander) appliesItself(holders, component []*holder) (k held, dir string, ok bool) {
+func (e *expander) appliesItself(holders, component []*holder) (k objects.Held, dir string, ok bool) {
 	for _, h := range component {
 		for _, k := range h.all {
-			parsed, err := flux.Parse(k.object.JSON)
+			parsed, err := flux.Parse(k.Object.JSON)
 			if err != nil || !e.follows(parsed, idsOf(holders)) {
 				continue
 			}
@@ -173,7 +174,7 @@ func (e *expander) appliesItself(holders, component []*holder) (k held, dir stri
 			}
 		}
 	}
-	return held{}, "", false
+	return objects.Held{}, "", false
 }
 
 // sources are the strongly connected components of the graph of holders that no other

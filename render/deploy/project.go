@@ -38,11 +38,11 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
 		return nil
 	}
-	if why := found.object.UnknownSpec(); why != "" {
+	if why := found.Object.UnknownSpec(); why != "" {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
 		return nil
 	}
-	p, err := project.Parse(found.object.JSON)
+	p, err := project.Parse(found.Object.JSON)
 	if err != nil {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil
@@ -60,7 +60,7 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, field, why)
 		return nil
 	}
-	n.root.Unit.Application.Project = found.object.JSON
+	n.root.Unit.Application.Project = found.Object.JSON
 	n.root.Unit.Application.Destination = render.ApplicationDestination(to)
 	for _, f := range p.Forbids(n.app, to, e.opts.ArgoCD.namespace()) {
 		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden(f))
@@ -81,10 +81,10 @@ func (e *expander) mayInherit(c *cluster, p *project.Project) (bool, error) {
 // settings are those of Argo CD; known is false when the repository does not have them.
 func (e *expander) settings(c *cluster) (s settings.Settings, known bool, err error) {
 	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: settings.Name})
-	if err != nil || !ok || found.object.UnknownSpec() != "" {
+	if err != nil || !ok || found.Object.UnknownSpec() != "" {
 		return s, false, err
 	}
-	s, err = settings.Parse(found.object.JSON)
+	s, err = settings.Parse(found.Object.JSON)
 	return s, err == nil, nil
 }
 

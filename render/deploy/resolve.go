@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
@@ -48,7 +49,7 @@ func (e *expander) resolveSource(n *node) error {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if elsewhere != nil {
 		for _, field := range [...]string{"commit", "name", "digest", "semver", "tag", "branch"} {
-			n.root.Unit.Revision = append(n.root.Unit.Revision, render.FieldRef{Root: found.root, Index: found.object.Index, Path: "spec.ref." + field})
+			n.root.Unit.Revision = append(n.root.Unit.Revision, render.FieldRef{Root: found.Root, Index: found.Object.Index, Path: "spec.ref." + field})
 		}
 		return e.resolveElsewhere(n, checkout, why, elsewhere)
 	}
@@ -81,11 +82,11 @@ func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
 
 // checkout returns what a source has of the tree; why says why it has nothing of it, and
 // elsewhere is the artifact that it has instead, of whose files the checkout is a part.
-func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok bool) (out render.Checkout, why string, elsewhere *render.Artifact) {
+func (e *expander) checkout(c *cluster, ref render.ObjectRef, found objects.Held, ok bool) (out render.Checkout, why string, elsewhere *render.Artifact) {
 	out.Top = "."
 	s := fluxtypes.Source{}
 	if ok {
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &s); err != nil {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &s); err != nil {
 			return out, fmt.Sprintf("its source %s is not valid: %v", ref, err), nil
 		}
 	}
@@ -146,7 +147,7 @@ func (e *expander) isRemote(url string) bool {
 
 // lookUp finds an object in a cluster: in what is applied by hand, in what was rendered, and
 // in units that may hold it, which are rendered for that.
-func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) {
+func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool, error) {
 	if o, ok := e.known(c, ref); ok {
 		return o, true, nil
 	}
@@ -161,13 +162,13 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 			continue
 		}
 		if err := e.renderRaw(n); err != nil {
-			return held{}, false, err
+			return objects.Held{}, false, err
 		}
 		if o, ok := e.known(c, ref); ok {
 			return o, true, nil
 		}
 	}
-	return held{}, false, nil
+	return objects.Held{}, false, nil
 }
 
 // search is what is looked for in a cluster.
@@ -185,7 +186,7 @@ func (e *expander) searchedFor(c *cluster, ref render.ObjectRef) map[*node]bool 
 }
 
 // known finds an object among what was rendered of a cluster.
-func (e *expander) known(c *cluster, ref render.ObjectRef) (held, bool) {
+func (e *expander) known(c *cluster, ref render.ObjectRef) (objects.Held, bool) {
 	for _, id := range c.bootstrap {
 		if r := e.results[id]; r != nil {
 			if o, ok := e.indexOf(r)[ref]; ok {
@@ -200,10 +201,10 @@ func (e *expander) known(c *cluster, ref render.ObjectRef) (held, bool) {
 			}
 		}
 	}
-	if i := slices.IndexFunc(c.made, func(o held) bool { return o.ref() == ref }); i >= 0 {
+	if i := slices.IndexFunc(c.made, func(o objects.Held) bool { return o.Ref() == ref }); i >= 0 {
 		return c.made[i], true
 	}
-	return held{}, false
+	return objects.Held{}, false
 }
 
 // resultOf is what a unit renders to, with or without variables; nil when it was not rendered.

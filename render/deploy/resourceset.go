@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/resourceset"
 
 	kjson "sigs.k8s.io/json"
@@ -20,11 +21,11 @@ var (
 )
 
 // addSet adds the unit of a ResourceSet that another unit applies.
-func (e *expander) addSet(parent *node, k held) {
+func (e *expander) addSet(parent *node, k objects.Held) {
 	n := &node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}
-	key := unitKey{n.cluster.name, k.ref()}
+	key := unitKey{n.cluster.name, k.Ref()}
 	if known := e.units[key]; known != nil {
-		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
+		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.Object.JSON}) {
 			e.appliedDifferently(known, n, k)
 		}
 		return
@@ -32,10 +33,10 @@ func (e *expander) addSet(parent *node, k held) {
 	e.units[key] = n
 	e.nodes = append(e.nodes, n)
 	u := &render.Unit{
-		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Cluster: n.cluster.name,
+		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Cluster: n.cluster.name,
 		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
 	}
-	n.root = render.Root{RootID: render.RootID{Kind: render.KindResourceSet, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}, Unit: u}
+	n.root = render.Root{RootID: render.RootID{Kind: render.KindResourceSet, Dir: k.Root.Dir, Object: k.Ref(), Cluster: n.cluster.name}, Unit: u}
 	var err error
 	if n.set, err = resourceset.Parse(u.Object); err != nil {
 		n.set = &resourceset.Set{}
@@ -43,7 +44,7 @@ func (e *expander) addSet(parent *node, k held) {
 		return
 	}
 	u.Apply = n.set.Apply()
-	for _, unknown := range k.object.Unknown {
+	for _, unknown := range k.Object.Unknown {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the ResourceSet is not known: %s", dotted(unknown.Path), unknown.Reason))
 			return
@@ -67,7 +68,7 @@ func (e *expander) resolveSet(n *node) error {
 			n.fail(render.ProblemRefused, field, "inputs of providers that are selected by labels are not supported: name them")
 			return nil
 		}
-		ref := render.ObjectRef{Group: inputProviderKind.Group, Kind: inputProviderKind.Kind, Namespace: cmp.Or(n.set.Metadata.Namespace, defaultNamespace), Name: from.Name}
+		ref := render.ObjectRef{Group: inputProviderKind.Group, Kind: inputProviderKind.Kind, Namespace: cmp.Or(n.set.Metadata.Namespace, objects.DefaultNamespace), Name: from.Name}
 		if slices.ContainsFunc(u.Inputs, func(in render.Input) bool { return in.Provider == ref }) {
 			continue
 		}
@@ -91,20 +92,20 @@ func (e *expander) resolveSet(n *node) error {
 }
 
 // inputOf are the inputs of a static provider; why says why others are not known.
-func inputOf(o held, ref render.ObjectRef) (in render.Input, why string) {
+func inputOf(o objects.Held, ref render.ObjectRef) (in render.Input, why string) {
 	var provider struct {
 		Spec struct {
 			Type          string          `json:"type"`
 			DefaultValues json.RawMessage `json:"defaultValues"`
 		} `json:"spec"`
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &provider); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.Object.JSON, &provider); err != nil {
 		return in, fmt.Sprintf("%s is not valid: %v", ref, err)
 	}
 	if provider.Spec.Type != "Static" {
 		return in, fmt.Sprintf("its inputs come from outside the repository: %s is of type %s", ref, provider.Spec.Type)
 	}
-	for _, unknown := range o.object.Unknown {
+	for _, unknown := range o.Object.Unknown {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
 			return in, fmt.Sprintf("the field %s of %s is not known: %s", dotted(unknown.Path), ref, unknown.Reason)
 		}
@@ -113,5 +114,5 @@ func inputOf(o held, ref render.ObjectRef) (in render.Input, why string) {
 	if len(values) == 0 {
 		values = json.RawMessage("{}")
 	}
-	return render.Input{Provider: ref, Values: values, Written: render.FieldRef{Root: o.root, Index: o.object.Index, Path: "spec.defaultValues"}}, ""
+	return render.Input{Provider: ref, Values: values, Written: render.FieldRef{Root: o.Root, Index: o.Object.Index, Path: "spec.defaultValues"}}, ""
 }

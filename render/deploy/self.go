@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
 )
@@ -14,9 +15,9 @@ import (
 const maxSteps = 5
 
 // says reports whether an object is the one that a unit is made of, but for what decides nothing.
-func (n *node) says(k held) bool {
+func (n *node) says(k objects.Held) bool {
 	u := *n.root.Unit
-	u.Object = k.object.JSON
+	u.Object = k.Object.JSON
 	return n.root.Unit.Same(&u)
 }
 
@@ -31,11 +32,11 @@ func (e *expander) becomes(n *node) bool {
 	if !ok && n.steps > 0 {
 		e.notJudged(n, "spec", fmt.Sprintf("%s applies itself with a content by which it does so no longer: whether it stays is not known", n.root.Object))
 	}
-	if !ok || flux.Excluded(k.object.JSON) != "" {
+	if !ok || flux.Excluded(k.Object.JSON) != "" {
 		return false
 	}
 	switch {
-	case n.says(k) && maps.Equal(n.unknown, flux.UnknownVariables(k.object)) && !slices.ContainsFunc(k.object.Unknown, func(u render.Unknown) bool { return flux.Decides(u.Path) }):
+	case n.says(k) && maps.Equal(n.unknown, flux.UnknownVariables(k.Object)) && !slices.ContainsFunc(k.Object.Unknown, func(u render.Unknown) bool { return flux.Decides(u.Path) }):
 		return false
 	case n.made:
 		e.notJudged(n, "spec", fmt.Sprintf("%s is made by a FluxInstance and, with another content, applies itself: which is in effect depends on when they are applied", n.root.Object))
@@ -44,9 +45,9 @@ func (e *expander) becomes(n *node) bool {
 		n.fail(render.ProblemRefused, "spec", fmt.Sprintf("%s applies itself with another content each time: what is in effect depends on how often it was applied", n.root.Object))
 		return false
 	}
-	before, index, object := *n, k.object.Index, *k.object
+	before, index, object := *n, k.Object.Index, *k.Object
 	object.Index = u.Index
-	e.specify(n, held{header: k.header, object: &object, root: u.Parent, written: func(of *origin.Origin) *origin.Origin {
+	e.specify(n, objects.Held{Header: k.Header, Object: &object, Root: u.Parent, Written: func(of *origin.Origin) *origin.Origin {
 		if all, err := e.origins.all(result); err == nil && index < len(all) {
 			return all[index]
 		}

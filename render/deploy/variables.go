@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/data"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
 )
@@ -46,7 +47,7 @@ func oneLine(value string) string { return strings.ReplaceAll(value, "\n", "") }
 func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[string]render.Variable) error {
 	object := render.ObjectRef{Kind: ref.Kind, Namespace: n.object.Metadata.Namespace, Name: ref.Name}
 	if object.Namespace == "" {
-		object.Namespace = defaultNamespace
+		object.Namespace = objects.DefaultNamespace
 	}
 	found, ok, err := e.lookUp(n.cluster, object)
 	switch {
@@ -83,8 +84,8 @@ func (e *expander) diagnose(n *node, severity render.Severity, field, message st
 }
 
 // addData adds the data of a ConfigMap or Secret to variables.
-func addData(o held, values map[string]render.Variable) {
-	known, whole := data.Of(o.object, o.root, o.ref())
+func addData(o objects.Held, values map[string]render.Variable) {
+	known, whole := data.Of(o.Object, o.Root, o.Ref())
 	for key, d := range known {
 		values[key] = render.Variable{Name: key, Value: oneLine(d.Text), Unknown: d.Unknown, Written: d.Written}
 	}

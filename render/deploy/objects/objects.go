@@ -1,0 +1,101 @@
+// Package objects finds the objects that results of rendering hold, by kind and by name.
+package objects
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// Header is the name of an object and its kind.
+type Header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+}
+
+// DefaultNamespace is the namespace of objects that name none.
+const DefaultNamespace = "default"
+
+// Ref returns the name of an object in its cluster.
+func (h *Header) Ref() render.ObjectRef {
+	gv, _ := schema.ParseGroupVersion(h.APIVersion)
+	namespace := h.Metadata.Namespace
+	if namespace == "" {
+		namespace = DefaultNamespace
+	}
+	return render.ObjectRef{Group: gv.Group, Kind: h.Kind, Namespace: namespace, Name: h.Metadata.Name}
+}
+
+// IsIn reports whether an object is of a kind of a group.
+func (h *Header) IsIn(kind schema.GroupKind) bool {
+	return h.Kind == kind.Kind && strings.HasPrefix(h.APIVersion, kind.Group+"/")
+}
+
+// HeaderOf returns the header of an object.
+func HeaderOf(o *render.Object) *Header {
+	h := &Header{}
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, h) // it was encoded here
+	return h
+}
+
+// Held is an object with the result that holds it.
+type Held struct {
+	*Header
+	Object *render.Object
+	Root   render.RootID
+	// Written returns where the object was written, going by that of the object that it is made of, which the
+	// result holds. It is nil where the result holds the object itself.
+	Written func(*origin.Origin) *origin.Origin
+}
+
+// Unknown returns the fields of an object that are not known. Where nothing says who applies it, those are among them
+// that have a variable, as far as they decide.
+func (o Held) Unknown(decides func(path []string) bool) []render.Unknown {
+	if o.Root == (render.RootID{}) || o.Root.Object != (render.ObjectRef{}) {
+		return o.Object.Unknown
+	}
+	return slices.Concat(o.Object.Unknown, slices.DeleteFunc(o.Object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
+}
+
+// Of returns the objects of a result that are of a kind.
+func Of(r *render.Result, kind schema.GroupKind) []Held {
+	if r == nil {
+		return nil
+	}
+	var found []Held
+	for _, o := range r.Objects {
+		if !bytes.Contains(o.JSON, []byte(kind.Group)) || !bytes.Contains(o.JSON, []byte(`"kind":"`+kind.Kind+`"`)) {
+			continue
+		}
+		if h := HeaderOf(o); h.IsIn(kind) || kind.Group == "" && h.APIVersion == "v1" && h.Kind == kind.Kind {
+			found = append(found, Held{Header: h, Object: o, Root: r.Root.RootID})
+		}
+	}
+	return found
+}
+
+// Index finds objects of a result by their names.
+type Index map[render.ObjectRef]Held
+
+// IndexOf returns the index of a result: of objects with the same name, the first.
+func IndexOf(r *render.Result) Index {
+	ix := Index{}
+	for _, o := range r.Objects {
+		h := HeaderOf(o)
+		if _, known := ix[h.Ref()]; !known {
+			ix[h.Ref()] = Held{Header: h, Object: o, Root: r.Root.RootID}
+		}
+	}
+	return ix
+}
