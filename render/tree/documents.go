@@ -200,8 +200,11 @@ func isConfiguration(apiVersion string) bool {
 	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"
 }
 
-// ObjectsOf are the objects in a decoded document: itself, or the items of a list.
+// ObjectsOf are the objects in a decoded document, whose keys are sorted: itself, or the items of a list.
 func ObjectsOf(data []byte) []Item {
+	if apiVersion, kind, _, ok := Head(data); ok && isObject(string(apiVersion), string(kind)) && !bytes.HasSuffix(kind, []byte("List")) {
+		return []Item{{Json: data}}
+	}
 	var top struct {
 		APIVersion any             `json:"apiVersion"`
 		Kind       any             `json:"kind"`

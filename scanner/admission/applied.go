@@ -119,16 +119,16 @@ func (p *preparation) managers(obj runtime.Object) ([]metav1.ManagedFieldsEntry,
 
 // isPlain reports whether applying a new object is creating it.
 func (p *preparation) isPlain(o *Object) bool {
+	text, err := o.JSON()
 	switch {
-	case p.tracked || p.large:
+	case p.tracked || p.large || err != nil:
 		return false
-	case p.handler.resource.Kind.GroupKind() == kinds.Definition:
-		text, err := o.JSON() // creation resets its status, and Flux sends it
-		return err == nil && apply.PlainDefinition(text) && (p.ask.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
+	case p.handler.resource.Kind.GroupKind() == kinds.Definition: // creation resets its status, and Flux sends it
+		return apply.PlainDefinition(text) && (p.ask.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
 	}
-	content := p.ask.Storage.content(o)
-	_, hasStatus := content["status"]
-	return !hasStatus && (p.ask.Applier != apply.KubectlSSA || !apply.IsAnnotated(content)) && p.handler.plain(content) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || apply.Normal(content))
+	m, ok := apply.ReadManifest(text)
+	return ok && !m.Has("status") && (p.ask.Applier != apply.KubectlSSA || !apply.IsAnnotated(p.ask.Storage.content(o))) &&
+		p.handler.plain(o, &m) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || m.IsNormal())
 }
 
 // createdPlain creates an object instead of applying it, which is faster, if the kind knows all

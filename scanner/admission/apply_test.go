@@ -65,6 +65,33 @@ func text(content map[string]any) string {
 	return string(out)
 }
 
+// read reads a manifest.
+func read(t *testing.T, text string) *apply.Manifest {
+	t.Helper()
+	encoded, err := json.Marshal(manifest(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ok := apply.ReadManifest(encoded)
+	if !ok {
+		t.Fatalf("%s is no object", encoded)
+	}
+	return &m
+}
+
+// TestReadManifest holds that only the JSON of objects is read, and all of it.
+func TestReadManifest(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, ` { "a" : [ 1 , { "b" : null } ] , "c\"d" : "}" } `: true, `{"a":-1.5e3,"b":[[],{}],"c":true}`: true,
+		``: false, `[]`: false, `"a"`: false, `null`: false, `{`: false, `{}}`: false, `{"a"}`: false, `{"a":`: false, `{"a":[1`: false, `{"a":"b`: false, `{1:2}`: false, `{"a":,}`: false,
+	} {
+		m, ok := apply.ReadManifest([]byte(text))
+		if ok != want || ok && m.Has("b") != strings.Contains(text, `,"b"`) {
+			t.Errorf("%s: %t, want %t", text, ok, want)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]bool{
 		"{spec: {containers: [{name: a, env: [{name: X, value: '1'}, {name: Y, value: '1'}]}]}}": true,
@@ -88,8 +115,11 @@ func TestPlain(t *testing.T) {
 		"{spec: {containers: [{name: a, envFrom: [{prefix: b}, {prefix: b}]}]}}":                 true,
 		"{spec: {egress: [{}]}}":                                                                 true,
 		"{spec: {rules: [{path: [{a: null}]}]}}":                                                 false,
+		"{data: {a: [1]}}":                                                                       false,
+		"{spec: {containers: [{name: ''}]}}":                                                     false,
+		"{spec: {ports: [{port: 1, name: a}, {port: 2, name: a}]}}":                              false,
 	} {
-		if got := apply.Plain(manifest(t, text)); got != want {
+		if got := read(t, text).IsPlain(); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
@@ -104,7 +134,7 @@ func TestNormal(t *testing.T) {
 		"{spec: {template: {metadata: {labels: {}}}}}":                   false,
 		"{spec: {containers: [{name: a, env: [{name: A, value: ''}]}]}}": true,
 	} {
-		if got := apply.Normal(manifest(t, text)); got != want {
+		if got := read(t, text).IsNormal(); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
@@ -115,7 +145,7 @@ func TestPlainKnowsTypes(t *testing.T) {
 	lists := 0
 	for name, definition := range generated.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }) {
 		for field, property := range definition.Schema.Properties {
-			if property.AdditionalProperties != nil && !strings.Contains(name, "Status") && apply.Normal(manifest(t, fmt.Sprintf("{spec: {%s: {}}}", field))) {
+			if property.AdditionalProperties != nil && !strings.Contains(name, "Status") && read(t, fmt.Sprintf("{spec: {%s: {}}}", field)).IsNormal() {
 				t.Errorf("an empty %s of %s is sent by Flux", field, name)
 			}
 			keys, isMap := property.Extensions["x-kubernetes-list-map-keys"].([]any)
@@ -131,7 +161,7 @@ func TestPlainKnowsTypes(t *testing.T) {
 				return "{" + strings.Join(all, ", ") + "}"
 			}
 			for _, items := range []string{item("a") + ", " + item("a"), "{}", "{other: a}"} {
-				if apply.Plain(manifest(t, fmt.Sprintf("{spec: {%s: [%s]}}", field, items))) {
+				if read(t, fmt.Sprintf("{spec: {%s: [%s]}}", field, items)).IsPlain() {
 					t.Errorf("%s of %s: [%s] is plain", field, name, items)
 				}
 			}

@@ -170,7 +170,9 @@ func (c *Cluster) newCustomHandlerOf(r Resource, d *custom.Definition) (*handler
 		convert: func(obj runtime.Object) (runtime.Object, error) {
 			return d.Read(obj, kind.GroupVersion())
 		},
-		plain:      func(content map[string]any) bool { return d.Plain(content, kind.Version) },
+		plain: func(o *Object, m *apply.Manifest) bool {
+			return m.HasPlainMetadata() && d.Plain(o.passingContent(), kind.Version)
+		},
 		fields:     sync.OnceValues(func() (*apply.Fields, error) { return d.Fields(kind, builtin.ResetFields(s)) }),
 		interfaces: d.Interfaces(c.mapper()),
 	}, nil

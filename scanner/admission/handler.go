@@ -38,7 +38,7 @@ type handler struct {
 	// admission for a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
 	// plain reports whether applying a new object is creating it.
-	plain func(content map[string]any) bool
+	plain func(*Object, *apply.Manifest) bool
 	// fields manages the fields of its objects, for server-side apply.
 	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
@@ -122,7 +122,7 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	return &handler{
 		resource:    r,
 		Strategies:  strategies,
-		plain:       apply.Plain,
+		plain:       func(_ *Object, m *apply.Manifest) bool { return m.IsPlain() },
 		fields:      sync.OnceValues(func() (*apply.Fields, error) { return builtin.FieldsOf(kind, strategies) }),
 		deprecation: builtin.Deprecation(kind),
 		decode: func(sent *Object) (runtime.Object, []string, error) {

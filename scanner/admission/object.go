@@ -12,6 +12,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 )
 
@@ -50,9 +51,16 @@ func NewObject(content map[string]any) *Object {
 	return &Object{content: content, head: newHead(content["apiVersion"], content["kind"], metadata)}
 }
 
-// ParseObject makes an object of its JSON text. What is wrong with the text is
+// ParseObject makes an object of its JSON text, whose keys are sorted. What is wrong with the text is
 // reported when the object is decoded.
 func ParseObject(text []byte) *Object {
+	if apiVersion, kind, rest, ok := tree.Head(text); ok {
+		if rest, ok = bytes.CutPrefix(rest, []byte(`,"metadata":`)); ok {
+			var metadata map[string]any
+			_ = json.NewDecoder(bytes.NewReader(rest)).Decode(&metadata) // stops where metadata ends
+			return &Object{text: text, head: newHead(string(apiVersion), string(kind), metadata)}
+		}
+	}
 	var top struct {
 		APIVersion any             `json:"apiVersion"`
 		Kind       any             `json:"kind"`

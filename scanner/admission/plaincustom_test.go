@@ -64,12 +64,17 @@ func TestAppliedCustomResourceIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	isPlain, plain := h.plain, 0
-	h.plain = func(map[string]any) bool { return false }
+	h.plain = func(*Object, *apply.Manifest) bool { return false }
 	total := testall.Count(1000, 6000)
 	for seed := range uint64(total) {
 		g := shaper{rand.New(rand.NewPCG(seed, 7))}
 		content := g.object()
-		if isPlain(content) {
+		o := NewObject(content)
+		text, err := o.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := apply.ReadManifest(text); ok && isPlain(o, &m) {
 			plain++
 		}
 		by := []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA}[g.IntN(3)]

@@ -2,37 +2,44 @@ package apply
 
 import (
 	"bytes"
-	"encoding/json"
+	"slices"
 )
 
-// Plain reports whether applying a new object on the server certainly has the result of
+// IsPlain reports whether applying a new object on the server certainly has the result of
 // creating it: it has no null but as the time of creation, which tools write and servers
 // ignore, and no list by key has two items with an equal key, or one without. The lists are
 // those of Kubernetes; those of custom resources are in package custom.
-func Plain(content map[string]any) bool {
-	metadata, ok := content["metadata"].(map[string]any)
-	if !ok {
-		return plain("", content)
-	}
-	for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
-		if _, ok := metadata[field]; ok {
+func (m *Manifest) IsPlain() bool {
+	for i := range m.items(0) {
+		if string(m.key(i)) != "metadata" && !m.plain(i) {
 			return false
 		}
 	}
-	for field, value := range content {
-		if field != "metadata" && !plain(field, value) {
-			return false
-		}
+	return m.HasPlainMetadata()
+}
+
+// HasPlainMetadata is IsPlain for metadata.
+func (m *Manifest) HasPlainMetadata() bool {
+	i := m.member(0, "metadata")
+	return i < 0 || m.plainMetadata(i)
+}
+
+func (m *Manifest) plainMetadata(metadata int) bool {
+	if m.values[metadata].kind != '{' {
+		return m.plain(metadata)
 	}
-	for field, value := range metadata {
-		if (field != "creationTimestamp" || value != nil) && !plain(field, value) {
+	for i := range m.items(metadata) {
+		switch key := string(m.key(i)); {
+		case key == "managedFields" || key == "uid" || key == "resourceVersion":
+			return false
+		case (key != "creationTimestamp" || m.values[i].kind != 'n') && !m.plain(i):
 			return false
 		}
 	}
 	return true
 }
 
-// PlainDefinition is Plain for a CustomResourceDefinition, given as JSON. Its schemas are large, and of the
+// PlainDefinition is IsPlain for the JSON of a CustomResourceDefinition. Its schemas are large, and of the
 // lists in its spec only those of rules have keys.
 func PlainDefinition(text []byte) bool {
 	depth := 0
@@ -45,49 +52,38 @@ func PlainDefinition(text []byte) bool {
 		case 'n': // of null: it is in no string
 			return false
 		case '"':
-			end := endOfString(text, at)
-			key := string(text[at+1 : end])
+			start, end := at, endOfString(text, at)
+			key := string(text[start+1 : end])
 			at = end
-			value, isKey := bytes.CutPrefix(bytes.TrimLeft(text[min(end+1, len(text)):], " \t\r\n"), []byte(":"))
-			if !isKey || key != "x-kubernetes-validations" && (depth != 1 || key != "metadata" && key != "status") {
+			colon := skipSpace(text, end+1)
+			if colon >= len(text) || text[colon] != ':' || key != "x-kubernetes-validations" && (depth != 1 || key != "metadata" && key != "status") {
 				continue
 			}
-			decoder := json.NewDecoder(bytes.NewReader(value))
-			var decoded any
-			if decoder.Decode(&decoded) != nil || !Plain(map[string]any{key: decoded}) {
+			part := Manifest{text: text}
+			after := part.read(skipSpace(text, colon+1), start+1, end)
+			if after < 0 || key == "metadata" && !part.plainMetadata(0) || key != "metadata" && !part.plain(0) {
 				return false
 			}
-			at = len(text) - len(value) + int(decoder.InputOffset()) - 1
+			at = after - 1
 		}
 	}
 	return depth == 0 && len(text) > 0
 }
 
-// endOfString is the place of the quote that ends a string, which begins with the one at a place.
-func endOfString(text []byte, at int) int {
-	for at++; at < len(text) && text[at] != '"'; at++ {
-		if text[at] == '\\' {
-			at++
-		}
-	}
-	return min(at, len(text))
-}
-
-// plain is Plain for a value of a field.
-func plain(field string, value any) bool {
-	switch v := value.(type) {
-	case nil:
+// plain is IsPlain for a value.
+func (m *Manifest) plain(of int) bool {
+	switch field := string(m.key(of)); m.values[of].kind {
+	case 'n':
 		return false
-	case map[string]any:
-		for name, value := range v {
-			_, isList := value.([]any)
-			if !plain(name, value) || isList && (field == "data" || field == "binaryData") { // creation takes it for bytes
+	case '{':
+		for i := range m.items(of) {
+			if !m.plain(i) || m.values[i].kind == '[' && (field == "data" || field == "binaryData") { // creation takes it for bytes
 				return false
 			}
 		}
-	case []any:
-		for i, item := range v {
-			if !plain("", item) || !distinct(field, item, v[:i]) {
+	case '[':
+		for i := range m.items(of) {
+			if !m.plain(i) || !m.distinct(of, i) {
 				return false
 			}
 		}
@@ -107,55 +103,61 @@ var withoutKeys = map[string]bool{
 }
 
 // distinct reports whether an item of a list certainly has another key than those before it.
-func distinct(field string, item any, before []any) bool {
-	m, ok := item.(map[string]any)
-	if !ok {
-		for _, other := range before {
-			if _, isMap := other.(map[string]any); !isMap && equalScalar(item, other) {
-				return false
-			}
-		}
-		return true
+func (m *Manifest) distinct(list, item int) bool {
+	if m.values[item].kind != '{' {
+		return !m.repeats(list, item, item, "")
 	}
-	hasKey := withoutKeys[field]
-	for _, key := range listKeys {
-		value, ok := m[key]
-		if !ok {
+	hasKey := withoutKeys[string(m.key(list))]
+	for i := range m.items(item) {
+		key := string(m.key(i))
+		if !slices.Contains(listKeys, key) {
 			continue
 		}
-		hasKey = hasKey || value != "" && value != int64(0) // which Flux does not send
-		for _, other := range before {
-			if o, ok := other.(map[string]any); ok && equalScalar(o[key], value) {
-				return false
-			}
+		hasKey = hasKey || string(m.scalar(i)) != `""` && string(m.scalar(i)) != "0" // which Flux does not send
+		if m.repeats(list, item, i, key) {
+			return false
 		}
 	}
 	return hasKey
 }
 
-// Normal reports whether Flux sends a manifest as it is, but for what makes no difference to a new
-// object: its client leaves out empty lists and maps of most fields. Empty structs are sent.
-func Normal(value any) bool { return normal("", value) }
-
-func normal(field string, value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return emptyStructs[field]
-		}
-		for name, value := range v {
-			if !normal(name, value) {
-				return false
-			}
-		}
-	case []any:
-		if len(v) == 0 {
+// repeats reports whether a value is that of the field of a key in an item of a list before another one, or that item
+// itself where the key is empty.
+func (m *Manifest) repeats(list, item, value int, key string) bool {
+	is := m.scalar(value)
+	for other := range m.items(list) {
+		switch {
+		case other == item:
 			return false
+		case is == nil:
+			continue
+		case key != "" && m.values[other].kind == '{':
+			other = m.member(other, key)
+		case key != "":
+			continue
 		}
-		for _, item := range v {
-			if m, ok := item.(map[string]any); !(ok && len(m) == 0) && !normal("", item) {
-				return false
-			}
+		if other >= 0 && bytes.Equal(m.scalar(other), is) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsNormal reports whether Flux sends a manifest as it is, but for what makes no difference to a new
+// object: its client leaves out empty lists and maps of most fields. Empty structs are sent.
+func (m *Manifest) IsNormal() bool { return m.normal(0) }
+
+func (m *Manifest) normal(of int) bool {
+	switch kind := m.values[of].kind; {
+	case kind != '{' && kind != '[':
+		return true
+	case m.isEmpty(of):
+		return kind == '{' && emptyStructs[string(m.key(of))]
+	}
+	for i := range m.items(of) {
+		isEmptyItem := m.values[of].kind == '[' && m.values[i].kind == '{' && m.isEmpty(i)
+		if !isEmptyItem && !m.normal(i) {
+			return false
 		}
 	}
 	return true
@@ -163,11 +165,3 @@ func normal(field string, value any) bool {
 
 // emptyStructs are fields of Kubernetes' types that are often empty, and none of which is a map.
 var emptyStructs = map[string]bool{"emptyDir": true, "securityContext": true, "resources": true, "podSelector": true, "namespaceSelector": true, "strategy": true}
-
-func equalScalar(a, b any) bool {
-	switch a.(type) {
-	case string, int64, float64, bool:
-		return a == b
-	}
-	return false
-}

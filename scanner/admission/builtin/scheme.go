@@ -7,8 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	apiregistrationinstall "k8s.io/kube-aggregator/pkg/apis/apiregistration/install"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/preadmit/preadmit/render/tree"
 
 	// The API groups a kube-apiserver serves register themselves with legacyscheme
 	// (k8s.io/kubernetes/pkg/controlplane/import_known_versions.go).
@@ -44,13 +47,21 @@ type Codec struct {
 }
 
 func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *Codec {
-	c := &Codec{Scheme: scheme, Codecs: codecs}
-	for _, info := range codecs.SupportedMediaTypes() {
-		if info.MediaType == runtime.ContentTypeJSON {
-			c.strict = info.StrictSerializer
+	return &Codec{Scheme: scheme, Codecs: codecs, strict: json.NewSerializerWithOptions(meta{}, scheme, scheme, json.SerializerOptions{Strict: true})}
+}
+
+// meta finds the version and kind of objects as the API server's decoders do, without reading all of an
+// object that begins with them.
+type meta struct{}
+
+// Interpret implements json.MetaFactory.
+func (meta) Interpret(data []byte) (*schema.GroupVersionKind, error) {
+	if apiVersion, kind, _, ok := tree.Head(data); ok {
+		if gv, err := schema.ParseGroupVersion(string(apiVersion)); err == nil {
+			return &schema.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: string(kind)}, nil
 		}
 	}
-	return c
+	return json.DefaultMetaFactory.Interpret(data)
 }
 
 // Decoder decodes a group's objects into its internal version.

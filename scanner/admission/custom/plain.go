@@ -4,12 +4,10 @@ import (
 	"fmt"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
-	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// Plain reports whether applying a new object on the server certainly has the result of creating it,
-// like apply.Plain: its values have the types of the schema, and sets and lists by key have no two items that are one.
+// Plain reports whether applying a new object with plain metadata on the server certainly has the result of creating
+// it, as apply.Manifest.IsPlain does: its values have the types of the schema, and sets and lists by key have no two items that are one.
 func (d *Definition) Plain(content map[string]any, version string) bool {
 	s := d.schemas[version]
 	if s == nil || d.CRD.Spec.PreserveUnknownFields || !plainMetadata(content["metadata"]) {
@@ -35,7 +33,7 @@ func plainMetadata(value any) bool {
 			return false
 		}
 	}
-	return apply.Plain(map[string]any{"metadata": value})
+	return true
 }
 
 // plainField is Plain for a field of a map.
