@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +20,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
@@ -38,6 +39,29 @@ type match struct {
 type matcher struct {
 	cluster  *admission.Cluster
 	upstream generic.PolicyMatcher
+	// byRules are matches that only the rules of a policy decide.
+	byRules sync.Map // ruleKey -> match
+}
+
+// ruleKey is what rules without names match by.
+type ruleKey struct {
+	constraints  *v1.MatchResources
+	resource     schema.GroupVersionResource
+	kind         schema.GroupVersionKind
+	subresource  string
+	operation    k8sadmission.Operation
+	isNamespaced bool
+}
+
+// isByRules reports whether only rules without names decide what a policy matches.
+func isByRules(c *v1.MatchResources) bool {
+	names := func(r v1.NamedRuleWithOperations) bool { return len(r.ResourceNames) > 0 }
+	return c != nil && isEmpty(c.NamespaceSelector) && isEmpty(c.ObjectSelector) &&
+		!slices.ContainsFunc(c.ResourceRules, names) && !slices.ContainsFunc(c.ExcludeResourceRules, names)
+}
+
+func isEmpty(s *metav1.LabelSelector) bool {
+	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
 func newMatcher(c *admission.Cluster) *matcher {
@@ -45,6 +69,19 @@ func newMatcher(c *admission.Cluster) *matcher {
 }
 
 func (m *matcher) policy(req *admission.Request, p *Policy) match {
+	if !isByRules(p.Spec.MatchConstraints) {
+		return m.defined(req, p)
+	}
+	key := ruleKey{p.Spec.MatchConstraints, req.GetResource(), req.GetKind(), req.GetSubresource(), req.GetOperation(), req.GetNamespace() != ""}
+	known, ok := m.byRules.Load(key)
+	if !ok {
+		known, _ = m.byRules.LoadOrStore(key, m.defined(req, p))
+	}
+	return known.(match)
+}
+
+// defined returns the match of a policy's constraints.
+func (m *matcher) defined(req *admission.Request, p *Policy) match {
 	definition, unsure := p.ValidatingAdmissionPolicy, ""
 	if c := definition.Spec.MatchConstraints; c != nil {
 		if why := m.unknownNamespace(req, c.NamespaceSelector, "spec.matchConstraints.namespaceSelector"); why != "" {
@@ -124,12 +161,12 @@ func settle(m match, unknown string) match {
 // namespace of a request: nothing defines the namespace, or some of its labels are not
 // known. It is empty when it is known.
 func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelector, selector string) string {
-	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+	if isEmpty(s) {
 		return ""
 	}
 	if isNamespace(req) {
 		fields, _ := req.Unknown()
-		return unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), selector+" asks for a label of the namespace:")
+		return unknown.LabelsOf(fields).Selected(s, objectLabels(req.GetObject()), selector+" asks for a label of the namespace:")
 	}
 	if req.GetNamespace() == "" {
 		return ""
@@ -139,10 +176,9 @@ func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelect
 		return ""
 	}
 	if !assumed {
-		return unknownLabel(labelsOf(m.cluster.UnknownOfNamespace(ns.Name)), s, ns.Labels, fmt.Sprintf("%s asks for a label of namespace %q:", selector, ns.Name))
+		return unknown.LabelsOf(m.cluster.UnknownOfNamespace(ns.Name)).Selected(s, ns.Labels, fmt.Sprintf("%s asks for a label of namespace %q:", selector, ns.Name))
 	}
-	only := unknownLabels{all: &render.Unknown{}, but: corev1.LabelMetadataName}
-	if unknownLabel(only, s, ns.Labels, "") == "" {
+	if unknown.LabelsBut(corev1.LabelMetadataName).Selected(s, ns.Labels, "") == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, ns.Name)
@@ -152,13 +188,13 @@ func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelect
 // a request, or the old object; empty when it is known.
 func unknownObject(req *admission.Request, s *metav1.LabelSelector, selector string) string {
 	fields, oldFields := req.Unknown()
-	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 || len(fields)+len(oldFields) == 0 {
+	if isEmpty(s) || len(fields)+len(oldFields) == 0 {
 		return ""
 	}
 	text := selector + " asks for a label:"
 	return cmp.Or(
-		unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), text),
-		unknownLabel(labelsOf(oldFields), s, objectLabels(req.GetOldObject()), text))
+		unknown.LabelsOf(fields).Selected(s, objectLabels(req.GetObject()), text),
+		unknown.LabelsOf(oldFields).Selected(s, objectLabels(req.GetOldObject()), text))
 }
 
 func objectLabels(obj runtime.Object) labels.Set {
@@ -167,59 +203,6 @@ func objectLabels(obj runtime.Object) labels.Set {
 		return nil
 	}
 	return m.GetLabels()
-}
-
-// unknownLabels are labels whose values are not known.
-type unknownLabels struct {
-	keys map[string]*render.Unknown
-	// all is set when it is not known which labels there are, but for the label but.
-	all *render.Unknown
-	but string
-}
-
-// labelsOf returns those labels of an object that are not known.
-func labelsOf(fields []render.Unknown) unknownLabels {
-	u := unknownLabels{keys: map[string]*render.Unknown{}}
-	for i := range fields {
-		f := &fields[i]
-		switch path := []string{"metadata", "labels"}; {
-		case unknown.At(path, fields[i:i+1]):
-			u.all = f
-		case unknown.Below(path, fields[i:i+1]):
-			u.keys[f.Path[2]] = f
-		}
-	}
-	return u
-}
-
-// field returns why a label is not known; nil when it is.
-func (u unknownLabels) field(key string) *render.Unknown {
-	if u.all != nil && (u.but == "" || key != u.but) {
-		return u.all
-	}
-	return u.keys[key]
-}
-
-// unknownLabel says why it is not known whether a selector selects labels: it asks for one
-// that is not known, and no other decides.
-func unknownLabel(u unknownLabels, s *metav1.LabelSelector, set labels.Set, text string) string {
-	selector, err := metav1.LabelSelectorAsSelector(s)
-	if err != nil {
-		return "" // a configuration error, whatever the labels
-	}
-	requirements, _ := selector.Requirements()
-	var unsure *render.Unknown
-	for _, r := range requirements {
-		if f := u.field(r.Key()); f != nil {
-			unsure = cmp.Or(unsure, f)
-		} else if !r.Matches(set) {
-			return "" // does not match, whatever the other labels
-		}
-	}
-	if unsure == nil {
-		return ""
-	}
-	return text + " " + unknown.Describe(unsure)
 }
 
 // isNamespace: a Namespace is matched by its own labels, unless it is deleted.
