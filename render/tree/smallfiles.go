@@ -27,7 +27,7 @@ type smallFile struct {
 	id      func() string // that ObjectID returns, once
 }
 
-// of returns the content of a file, which the caller may change, and whether it is kept.
+// of returns the content of a file, which must not be modified, and whether it is kept.
 func (c *smallFiles) of(name string) ([]byte, bool) {
 	c.mu.Lock()
 	kept, ok := c.files[name]
@@ -35,10 +35,11 @@ func (c *smallFiles) of(name string) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	return slices.Clone(kept.content), true
+	return kept.content, true
 }
 
-// keep keeps the content of a file, unless that would be too much, and returns what was kept first.
+// keep keeps the content of a file, unless that would be too much, and returns what was kept first. It must not be
+// modified.
 func (c *smallFiles) keep(name string, data []byte) []byte {
 	if len(data) > keptFile {
 		return data
@@ -46,7 +47,7 @@ func (c *smallFiles) keep(name string, data []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if kept, ok := c.files[name]; ok {
-		return slices.Clone(kept.content)
+		return kept.content
 	}
 	if c.size >= keptBytes {
 		return data
@@ -54,8 +55,8 @@ func (c *smallFiles) keep(name string, data []byte) []byte {
 	if c.files == nil {
 		c.files = map[string]*smallFile{}
 	}
-	content := slices.Clone(data)
-	c.files[name] = &smallFile{content, sync.OnceValue(func() string { return ObjectID(content) })}
+	data = slices.Clip(data) // what is appended to it is not written into it
+	c.files[name] = &smallFile{data, sync.OnceValue(func() string { return ObjectID(data) })}
 	c.size += len(name) + len(data) + keptEntry
 	return data
 }

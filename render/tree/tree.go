@@ -216,7 +216,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, more than the limit of %d bytes for a file", e.Path, e.size, e.limit)
 }
 
-// Read reads a file by its path without links.
+// Read reads a file by its path without links. Its content must not be modified.
 func (t *Tree) Read(real string) ([]byte, error) {
 	if data, ok := t.small.of(real); ok {
 		return data, nil
