@@ -48,16 +48,32 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 	return p.decode(ctx, o)
 }
 
+// sameUID refuses an object that is sent with another UID than the stored one, old, has.
+func (p *preparation) sameUID(m metav1.Object, old runtime.Object) error {
+	r := p.handler.resource
+	return etcd.SameUID(m.GetUID(), old, etcd.Place{Resource: r.GroupResource(), Custom: r.Custom, Namespace: p.objectNamespace(), Name: p.name, DryRun: p.ask.DryRun})
+}
+
+// sentVersion returns the resourceVersion of an object that is sent, before it is changed. Who sends the object
+// itself knows that of the stored one, old.
+func (p *preparation) sentVersion(m metav1.Object, old runtime.Object) string {
+	if stored, err := meta.Accessor(old); p.ask.Applier == "" && err == nil {
+		m.SetResourceVersion(stored.GetResourceVersion())
+	}
+	return m.GetResourceVersion()
+}
+
 // versioned refuses an update of another version of the object than the stored one, old, which is nil for a new object.
-func (p *preparation) versioned(obj, old runtime.Object) error {
+// changed is set where what changes objects wrote the version.
+func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
 	by, kind, strategy := p.ask.Applier, p.handler.resource, p.handler.Update
 	err := etcd.Versioned(obj, old, kind.GroupResource(), p.name, by.Replaces() || kind.Assumed || strategy == nil || strategy.AllowUnconditionalUpdate())
 	switch {
-	case by == "" || old == nil && !by.ServerSide():
-		return nil // who sends the object itself knows its version, and kubectl creates without one
+	case old == nil && !by.ServerSide():
+		return nil // kubectl creates without one
 	case !errors.Is(err, etcd.ErrOtherVersion):
 		return err
-	case p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
+	case changed || p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
 		return apierrors.NewConflict(kind.GroupResource(), p.name, err)
 	}
 	why := "the manifest has one, and the server takes it only while the object has just that"

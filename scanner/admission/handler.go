@@ -176,16 +176,21 @@ type ConversionError = custom.ConversionError
 // names refuses a Scale that is of another version or name than the path it is sent
 // to (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
 func (p *preparation) names(name string) error {
-	sent := p.ask.Object.GroupVersionKind().GroupVersion()
-	switch {
-	case sent != scale.Kind.GroupVersion():
+	if sent := p.ask.Object.GroupVersionKind().GroupVersion(); sent != scale.Kind.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scale.Kind.GroupVersion()))
-	case name == "":
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", p.name))
-	case name != p.name:
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, p.name))
 	}
-	return nil
+	return named(name, p.name)
+}
+
+// named refuses an object of another name than that of the path it is sent to.
+func named(name, path string) error {
+	switch name {
+	case path:
+		return nil
+	case "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", path))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, path))
 }
 
 const (

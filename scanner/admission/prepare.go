@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -127,10 +126,10 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
-	if h.deprecation != "" {
-		warning.AddWarning(ctx, "", h.deprecation)
-	}
 	if err = h.resource.Serves(ask.Subresource, ask.Operation, p.name); err == nil {
+		if h.deprecation != "" {
+			warning.AddWarning(ctx, "", h.deprecation)
+		}
 		err = c.podSecurityUnknown(h.resource, p.namespace)
 	}
 	if err == nil {
@@ -275,7 +274,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	builtin.DedupOwners(ctx, m, true)
-	if err := p.versioned(obj, nil); err != nil {
+	if err := p.versioned(obj, nil, false); err != nil {
 		return nil, err
 	}
 	if err := p.accountUnknown(obj); err != nil {
@@ -318,27 +317,36 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := p.ask.OldObject.Name(); m.GetName() != name && !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges() {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
+	put := !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges()
+	if put {
+		if err := named(m.GetName(), p.ask.OldObject.Name()); err != nil {
+			return nil, err
+		}
 	}
 	p.track(obj)
 	old, obj = untracked(old), untracked(obj)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
 	}
+	if put {
+		if err := p.sameUID(m, old); err != nil {
+			return nil, err
+		}
+	}
+	sent := p.sentVersion(m, old)
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
 	options.FieldManager, options.FieldValidation = p.ask.optionsOf()
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	if !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges() {
+	if put {
 		builtin.DedupOwners(ctx, m, false)
 	}
 	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
 		return nil, err
 	}
 	builtin.DedupOwners(ctx, m, true)
-	if err := p.versioned(obj, old); err != nil {
+	if err := p.versioned(obj, old, m.GetResourceVersion() != sent); err != nil {
 		return nil, err
 	}
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, old); err != nil {

@@ -42,6 +42,10 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.sameUID(sent, stored); err != nil {
+		return nil, err
+	}
+	version := p.sentVersion(sent, stored)
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
@@ -57,6 +61,9 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	}
 	if err := p.mutateScale(ctx, admission.NewAttributesRecord(sent, before, scale.Kind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User), interfaces); err != nil {
+		return nil, err
+	}
+	if err := p.versioned(sent, stored, sent.ResourceVersion != version); err != nil {
 		return nil, err
 	}
 	workload := stored.DeepCopyObject()
