@@ -59,9 +59,16 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.Core().Scheme),
 		mapper:           p.cluster.mapper(),
 	}
-	if err := p.mutateScale(ctx, admission.NewAttributesRecord(sent, before, scale.Kind, p.namespace, p.name,
+	seen := func(s *autoscaling.Scale) runtime.Object { return s }
+	if p.handler.resource.Custom {
+		interfaces.ObjectInterfaces, seen = scale.OfCustom(interfaces.ObjectInterfaces), scale.Typed
+	}
+	if err := p.mutateScale(ctx, admission.NewAttributesRecord(seen(sent), seen(before), scale.Kind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User), interfaces); err != nil {
 		return nil, err
+	}
+	if errs := autoscalingvalidation.ValidateScale(sent); len(errs) > 0 && !p.handler.resource.Custom {
+		return nil, apierrors.NewInvalid(autoscaling.Kind("Scale"), p.name, errs)
 	}
 	if err := p.versioned(sent, stored, sent.ResourceVersion != version); err != nil {
 		return nil, err
@@ -76,7 +83,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if after, err = scale.Of(workload, paths); err != nil {
 		return nil, err
 	}
-	a := admission.NewAttributesRecord(after, before, scale.Kind, p.namespace, p.name,
+	a := admission.NewAttributesRecord(seen(after), seen(before), scale.Kind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User)
 	return newRequest(p.cluster, a, interfaces), nil
 }
@@ -117,9 +124,6 @@ func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error)
 	}
 	if err := p.names(sent.Name); err != nil {
 		return nil, err
-	}
-	if errs := autoscalingvalidation.ValidateScale(sent); len(errs) > 0 && !p.handler.resource.Custom {
-		return nil, apierrors.NewInvalid(autoscaling.Kind("Scale"), p.name, errs)
 	}
 	return sent, nil
 }
