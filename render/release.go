@@ -42,6 +42,8 @@ type Release struct {
 	// Install and Reapply are what is done with definitions in crds/ of the chart when the release
 	// is installed and upgraded: Skip, Create or CreateReplace.
 	Install, Reapply string
+	// CreateNamespace is set when Helm created the Namespace of the release, or creates it, where it is not there.
+	CreateNamespace bool `json:",omitempty"`
 	// KubeVersion is the version of the cluster.
 	KubeVersion string
 	// Definitions are the custom kinds of the cluster that the chart may ask for or make.
@@ -203,7 +205,7 @@ const (
 	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback, a sync that fails.
 	RoleIdleHook Role = "idle hook"
 	// RoleNamespace is the Namespace of the destination of an Application, which a sync creates where it
-	// is not there, or keeps the labels of.
+	// is not there, or keeps the labels of, or that of a release, which Helm creates then.
 	RoleNamespace Role = "namespace"
 	// RolePossible is one of which it is not known whether there is one: a chart makes it by chance, or
 	// by what it looks up.

@@ -3,16 +3,13 @@ package argocd
 import (
 	"context"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/scope"
 	"github.com/preadmit/preadmit/render/tree"
 )
-
-// always are the Namespaces that every cluster has.
-var always = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 
 // syncOptions is the annotation that has an object applied with options of its own.
 const syncOptions = "argocd.argoproj.io/sync-options"
@@ -24,7 +21,7 @@ func (u *unit) createdNamespace(objects []*render.Object) *render.Object {
 	spec := &u.app.Spec
 	name := spec.Destination.Namespace
 	managed := spec.SyncPolicy != nil && spec.SyncPolicy.ManagedNamespaceMetadata != nil
-	if name == "" || !spec.HasOption("CreateNamespace=true") || !managed && slices.Contains(always, name) {
+	if name == "" || !spec.HasOption("CreateNamespace=true") || !managed && scope.IsInitial(name) {
 		return nil
 	}
 	for _, o := range objects {

@@ -43,7 +43,7 @@ func (e *expander) addRelease(parent *node, k objects.Held) {
 		Upgrade:     e.opts.Upgrade,
 		KubeVersion: cmp.Or(e.opts.KubeVersion, defaultKubeVersion),
 		Install:     cmp.Or(spec.Install.CRDs, "Create"), Reapply: cmp.Or(spec.Upgrade.CRDs, "Skip"),
-		NoDeletionHooks: spec.Uninstall.DisableHooks,
+		NoDeletionHooks: spec.Uninstall.DisableHooks, CreateNamespace: n.release.CreatesNamespace(),
 	}
 	if spec.Install.SkipCRDs {
 		u.Release.Install = "Skip"

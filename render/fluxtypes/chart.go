@@ -36,6 +36,8 @@ type ReleaseAction struct {
 	DisableHooks bool   `json:"disableHooks"`
 	CRDs         string `json:"crds"`
 	SkipCRDs     bool   `json:"skipCRDs"`
+	// CreateNamespace is that of an install.
+	CreateNamespace bool `json:"createNamespace"`
 }
 
 // ValuesFrom is a reference of a HelmRelease to values in a ConfigMap or Secret of the namespace.

@@ -79,7 +79,7 @@ func (t *tracer) begin() {
 	}
 	all := append(append([]*release.Object{}, rendered.CRDs...), rendered.Objects...)
 	all = append(all, rendered.Hooks...)
-	certain := slices.IndexFunc(t.result.Objects, func(o *render.Object) bool { return o.Role == render.RolePossible })
+	certain := slices.IndexFunc(t.result.Objects, func(o *render.Object) bool { return o.Role == render.RolePossible || o.Role == render.RoleNamespace })
 	if certain < 0 {
 		certain = len(t.result.Objects)
 	}
@@ -125,6 +125,9 @@ type traced struct {
 }
 
 func (o *traced) places() origin.Places {
+	if o.result.Objects[o.index].Role == render.RoleNamespace {
+		return o.namespacePlaces()
+	}
 	o.begin()
 	if o.tracer.tracer == nil || o.result.Objects[o.index].Role == render.RolePossible {
 		return origin.Places{Document: o.chartLine(), Find: func(string, origin.Part) origin.Place { return o.fallback() }}

@@ -179,6 +179,10 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 	for _, o := range rendered.Possible {
 		add(o, render.RolePossible)
 	}
+	if n := namespaceOf(in.root.Unit); n != nil {
+		n.Index = len(all)
+		all = append(all, n)
+	}
 	return all
 }
 

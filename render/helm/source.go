@@ -76,6 +76,9 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		for _, reference := range root.Unit.Release.References {
 			all = append(all, []byte(reference.Data))
 		}
+		if n := namespaceOf(root.Unit); n != nil { // it judges, and no file says so
+			all = append(all, n.JSON)
+		}
 		return all, true
 	}
 	in.Shared = func() tree.WordSet { return s.chartOf(root).words() }

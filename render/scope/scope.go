@@ -2,6 +2,7 @@ package scope
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,11 @@ func Namespaced(apiVersion, kind string) (namespaced, known bool) {
 		return namespaced, true
 	}
 	return openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind})
+}
+
+// IsInitial reports whether a Namespace is one that every cluster has.
+func IsInitial(namespace string) bool {
+	return slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, namespace)
 }
 
 type groupKind struct{ group, kind string }

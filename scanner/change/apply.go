@@ -106,7 +106,7 @@ func OnlyCreates(root render.Root, o *admission.Object) bool {
 	return root.Kind == render.KindFlux && asks(o, fluxApply, "IfNotPresent") || RoleOf(o) == render.RoleNamespace && !IsManaged(o)
 }
 
-// IsManaged reports whether a sync keeps the labels and annotations of a Namespace that it creates.
+// IsManaged reports whether a sync of Argo CD keeps the labels and annotations of a Namespace that it creates.
 func IsManaged(o *admission.Object) bool { return syncOption(o, serverSideApply) == "true" }
 
 // serverSideApply is a sync option of Argo CD.

@@ -38,12 +38,17 @@ func (c *Change) install() {
 		}
 		u, r := *root.Unit, *root.Unit.Release
 		if was {
-			if r.Reinstalled = reinstalled(c.Base.Graph.Units[at].Unit, root.Unit); r.Reinstalled == "" {
-				continue
+			before := c.Base.Graph.Units[at].Unit
+			if r.Reinstalled = reinstalled(before, root.Unit); r.Reinstalled == "" {
+				if before.Release == nil || before.Release.CreateNamespace == r.CreateNamespace {
+					continue
+				}
+				r.CreateNamespace = before.Release.CreateNamespace // an upgrade creates none
+			} else {
+				c.Base.removedBy(at, r.NoDeletionHooks)
 			}
-			c.Base.removedBy(at, r.NoDeletionHooks)
 		}
-		r.Upgrade, u.Release = false, &r
+		r.Upgrade, u.Release = was && r.Reinstalled == "", &r
 		c.Head.Graph.Units[i].Unit = &u
 	}
 }

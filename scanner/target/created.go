@@ -11,16 +11,16 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// created says which Namespaces that a sync of Argo CD would create (CreateNamespace=true) exist in a
-// cluster.
+// created says which Namespaces that a sync of Argo CD (CreateNamespace=true) or Helm (install.createNamespace)
+// would create exist in a cluster.
 type created struct {
-	// absent are not applied: they are there, or another sync creates them.
+	// absent are not applied: they are there, or another sync or release creates them.
 	absent map[*admission.Object]bool
 	// merged are Namespaces of which a sync sets some labels and annotations, with all that they have.
 	merged map[*admission.Object]*admission.Object
 }
 
-// createdIn finds which Namespaces exist beside those that a sync would create, or that several would.
+// createdIn finds which Namespaces exist beside those that a sync or Helm would create, or that several would.
 func createdIn(roots []*change.Rendered, given []*admission.Object) *created {
 	there := map[string]*admission.Object{}
 	out := &created{map[*admission.Object]bool{}, map[*admission.Object]*admission.Object{}}
@@ -115,7 +115,7 @@ func (c *created) applied(roots []*change.Rendered) []*change.Rendered {
 }
 
 // Applied are the objects of a root of the state's tree that are applied to the target: all but the
-// Namespaces that a sync creates only where they are not there.
+// Namespaces that a sync or Helm creates only where they are not there.
 func (s *State) Applied(r *change.Rendered) []*admission.Object {
 	if s == nil {
 		return r.All()

@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
+	"github.com/preadmit/preadmit/render/scope"
 )
 
 // Kind is the kind of objects that have a chart installed.
@@ -26,6 +27,7 @@ type HelmRelease struct {
 			Spec fluxtypes.ChartSpec `json:"spec"`
 		} `json:"chart"`
 		ChartRef           *fluxtypes.SourceRef    `json:"chartRef"`
+		TargetNamespace    string                  `json:"targetNamespace"`
 		Suspend            bool                    `json:"suspend"`
 		ServiceAccountName string                  `json:"serviceAccountName"`
 		KubeConfig         *flux.KubeConfig        `json:"kubeConfig"`
@@ -38,6 +40,14 @@ type HelmRelease struct {
 
 // Namespace is that of the HelmRelease.
 func (h *HelmRelease) Namespace() string { return cmp.Or(h.Metadata.Namespace, "default") }
+
+// CreatesNamespace reports whether Helm creates the Namespace of the release where it is not there, when it
+// installs the release (helm-controller, newInstall). That of the HelmRelease itself is there.
+func (h *HelmRelease) CreatesNamespace() bool {
+	name := h.Spec.TargetNamespace
+	there := h.Spec.KubeConfig == nil && name == h.Namespace() || scope.IsInitial(name)
+	return h.Spec.Install.CreateNamespace && name != "" && !there
+}
 
 // Controller makes the requests of a HelmRelease that names no service account.
 const Controller = "system:serviceaccount:flux-system:helm-controller"

@@ -24,7 +24,8 @@ type Unit struct {
 	// crds/ of its chart. Both are nil for units that are no releases.
 	Hooks       []map[string]any `json:"hooks,omitzero"`
 	Definitions []map[string]any `json:"crds,omitzero"`
-	// Namespace is that of the destination of an Application, which a sync creates (CreateNamespace=true).
+	// Namespace is that of the destination of an Application, which a sync creates (CreateNamespace=true), or
+	// of a release, which Helm creates (install.createNamespace).
 	Namespace map[string]any `json:"namespace,omitempty"`
 	// NotApplied are objects of an Application that no sync applies: hooks of other events. Hooks that a
 	// sync runs are among Objects.
