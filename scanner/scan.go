@@ -163,6 +163,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.GoneUnits()
 	s.ledger.Left()
 	s.ledger.Reinstalled()
+	s.ledger.Preserved()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

@@ -87,6 +87,16 @@ func reinstalled(was, now *render.Unit) string {
 	return ""
 }
 
+// PreservesValues reports whether helm-controller upgrades a release with values that it had before
+// (spec.upgrade.preserveValues): where those of the HelmRelease do not set them, they stay.
+func PreservesValues(root render.Root) bool {
+	if root.Kind != render.KindHelm || root.Unit == nil || root.Unit.Release == nil || !root.Unit.Release.Upgrade || root.Unit.Release.Own {
+		return false
+	}
+	h, err := release.ParseHelmRelease(root.Unit.Object)
+	return err == nil && h.Spec.Upgrade.PreserveValues
+}
+
 // Reinstalled reports whether a root is a release in whose place there is another one at base, which is removed.
 func Reinstalled(root render.Root) bool {
 	return root.Unit != nil && root.Unit.Release != nil && root.Unit.Release.Reinstalled != "" && !root.Unit.Apply.Suspended

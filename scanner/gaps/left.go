@@ -1,6 +1,7 @@
 package gaps
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -88,5 +89,23 @@ func (l *Ledger) Reinstalled() {
 				Location: new(change.LocationOf(l.Head.UnitPosition(root), change.Head)),
 			})
 		}
+	}
+}
+
+// Preserved adds the releases that a change touches and whose upgrades keep values of the releases before,
+// which the repository does not have.
+func (l *Ledger) Preserved() {
+	if l.Base == nil {
+		return
+	}
+	for _, root := range l.Head.Found.Roots {
+		if !l.Selected(root.RootID) || !l.Touched[root.RootID] || !change.PreservesValues(root) {
+			continue
+		}
+		why := "an upgrade keeps values of the releases before, and defaults of their charts (spec.upgrade.preserveValues): which objects it makes is not known where they differ from those of the HelmRelease"
+		l.Add(Gap{Tree: change.Head, Gap: render.Gap{
+			Kind: render.GapSync, Root: root.RootID, Position: render.Position{Path: root.Dir}, Why: why, Identity: why,
+			Locate: func() render.Position { return root.Unit.Position(context.Background(), "spec.upgrade.preserveValues") },
+		}})
 	}
 }

@@ -39,6 +39,8 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"Reinstalled", "a release that is removed, with all that it has, and installed anew",
 			[]string{"TestDeployed"}},
+		{"Preserved", "a release whose upgrade keeps values that the repository does not have",
+			[]string{"TestDeployed"}},
 
 		// What does not render.
 		{"Roots", "a root that does not render, before the change or after it, or is refused",

@@ -65,6 +65,8 @@ type Action struct {
 	ServerSideApply any `json:"serverSideApply"`
 	// ChartNameChangeStrategy is Reinstall, or InPlaceUpdate to upgrade a release to a chart of another name.
 	ChartNameChangeStrategy string `json:"chartNameChangeStrategy"`
+	// PreserveValues has an upgrade add the values of the release before to its own.
+	PreserveValues bool `json:"preserveValues"`
 }
 
 // ParseHelmRelease reads a HelmRelease. Names of fields count as they are written, as for an API server.
