@@ -41,7 +41,7 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 		if whole && rendered != nil || s.late && taken > 1 {
 			break
 		}
-		other, failed := in.once(ctx, in.vary(s.text), &s)
+		other, failed := in.once(ctx, in.vary(s), &s)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

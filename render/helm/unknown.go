@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/locate"
@@ -24,17 +25,26 @@ type standIn struct {
 	scalar bool
 	// late is set for one that is tried only where the chart takes too few of the others.
 	late bool
+	// typed is set for one that is no text in the place of a variable of the HelmRelease, but what YAML has it be.
+	typed bool
 }
 
 // standIns returns the texts for a release. There is a number and nothing at all among them, since a chart may make a
 // number of a value, or ask whether it is there. Where values are of other types with some texts than with others, as
-// `${X}` in a text of valuesFrom, there are texts for all types.
+// `${X}` in a text of valuesFrom, there are texts for all types. Of a variable in the HelmRelease, other types come last.
 func (in *installed) standIns() []standIn {
 	all := []standIn{{text: "stand-in", scalar: true}, {text: "7", scalar: true}, {scalar: true}}
 	late := !slices.ContainsFunc(in.root.Unit.Release.References, func(r render.Reference) bool { return len(r.Holds) > 0 })
 	types := in.types(all[0])
-	for _, s := range []standIn{{text: "[stand-in]"}, {text: "{stand-in: stand-in}"}, {text: "stand-in, stand-in"}, {"0", true, late}, {"true", true, late}, {"false", true, late}} {
+	for _, s := range []standIn{{text: "[stand-in]"}, {text: "{stand-in: stand-in}"}, {text: "stand-in, stand-in"}, {text: "0", scalar: true, late: late}, {text: "true", scalar: true, late: late}, {text: "false", scalar: true, late: late}} {
 		if in.types(s) != types {
+			all = append(all, s)
+		}
+	}
+	for _, text := range []string{"7", "0", "true", "false", ""} {
+		s := standIn{text: text, scalar: true, late: true}
+		types := in.types(s)
+		if s.typed = true; in.types(s) != types {
 			all = append(all, s)
 		}
 	}
@@ -43,7 +53,7 @@ func (in *installed) standIns() []standIn {
 
 // types returns the values of the release with a text in the place of what is not known, without what strings say.
 func (in *installed) types(s standIn) string {
-	h, err := release.ParseHelmRelease(in.vary(s.text))
+	h, err := release.ParseHelmRelease(in.vary(s))
 	if err != nil {
 		return ""
 	}
@@ -98,19 +108,37 @@ func dataOf(r render.Reference) string {
 // variables are what is left of variables that have no value.
 var variables = regexp.MustCompile(`\$\{[^{}]*\}`)
 
+// plain are texts that may be a number, a boolean or nothing once variables in them are replaced: Flux reads what
+// kustomize writes, which has them without quotes.
+var plain = regexp.MustCompile(`^(\$\{[^{}]*\}|[0-9.])+$`)
+
 // vary returns the HelmRelease with a text in the place of what is not known of it. Of a text with
 // variables in it, these are replaced.
-func (in *installed) vary(text string) json.RawMessage {
+func (in *installed) vary(s standIn) json.RawMessage {
 	content := (&render.Object{JSON: in.root.Unit.Object}).Content()
 	for _, u := range in.root.Unit.Release.Unknown {
 		set(content, u.Path, func(old any) any {
-			if known, ok := old.(string); ok && variables.MatchString(known) {
-				return variables.ReplaceAllLiteralString(known, text)
+			known, ok := old.(string)
+			if !ok || !variables.MatchString(known) {
+				return s.text
 			}
-			return text
+			replaced := variables.ReplaceAllLiteralString(known, s.text)
+			if s.typed && plain.MatchString(known) {
+				return scalarOf(replaced)
+			}
+			return replaced
 		})
 	}
 	return tree.Encode(content)
+}
+
+// scalarOf returns the value that a text is in YAML; a mapping or a list stays a text.
+func scalarOf(text string) any {
+	var value any
+	if yaml.Unmarshal([]byte(text), &value) != nil || !locate.IsScalar(value) {
+		return text
+	}
+	return value
 }
 
 // set replaces what a path leads to; a mapping or list is taken away instead.
