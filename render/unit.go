@@ -222,6 +222,9 @@ func (i *Ignored) Matches(group, kind, namespace, name string) bool {
 type Checkout struct {
 	// Top is the directory that is the top of what it sees; "." for all of the tree.
 	Top string
+	// Source is the directory that is the top of the source, of which all below Top is a part: patterns count from
+	// there. It is Top where it is empty.
+	Source string
 	// Only are directories and files, everything outside of which is left out; none for all below
 	// Top.
 	Only []string
@@ -236,7 +239,7 @@ type Checkout struct {
 
 // Same reports whether two checkouts see the same of a tree.
 func (c Checkout) Same(other Checkout) bool {
-	return c.Top == other.Top && c.Revision == other.Revision && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
+	return c.Top == other.Top && c.Source == other.Source && c.Revision == other.Revision && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
 }
 
 // Variable is a variable that is substituted in the objects of a unit.
@@ -291,7 +294,7 @@ func (u *Unit) words() []string {
 	if u == nil {
 		return nil
 	}
-	words := []string{u.Cluster, u.Checkout.Top, u.Checkout.Revision, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
+	words := []string{u.Cluster, u.Checkout.Top, u.Checkout.Source, u.Checkout.Revision, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
 	words = append(words, u.Checkout.Only...)
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))

@@ -129,7 +129,7 @@ func (e *expander) partOf(c *cluster, o objects.Held, g *copies.Generator, name 
 	if part, why = copies.PartOf(seen, out.Top, all); why != "" {
 		return out, part, why, nil
 	}
-	out.Top, out.Only = part.Top, part.Only
+	out.Source, out.Top, out.Only = out.Top, part.Top, part.Only
 	out.Ignore, out.HasIgnore = strings.Join([]string{out.Ignore, flux.DefaultIgnore}, "\n"), true
 	return out, part, "", nil
 }

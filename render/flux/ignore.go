@@ -22,6 +22,8 @@ var DefaultIgnore = strings.ReplaceAll(strings.Join([]string{sourceignore.Exclud
 type pattern struct {
 	gitignore.Pattern
 	names []string
+	// domain is the directory at and below which the pattern counts, as its names.
+	domain []string
 }
 
 // parsePatterns reads patterns as source-controller does: those of a text count at and below a
@@ -37,7 +39,7 @@ func parsePatterns(text string, domain []string) (patterns []pattern) {
 }
 
 func parsePattern(text string, domain []string) pattern {
-	p := pattern{Pattern: gitignore.ParsePattern(text, domain)}
+	p := pattern{Pattern: gitignore.ParsePattern(text, domain), domain: domain}
 	name := strings.TrimPrefix(text, "!")
 	if !strings.HasSuffix(name, `\ `) {
 		name = strings.TrimRight(name, " ")

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -38,9 +39,11 @@ var (
 // newView makes a view with the patterns of the .sourceignore files of the tree.
 func newView(t *tree.Tree, checkout render.Checkout, found []pattern) *view {
 	v := &view{base: t, checkout: checkout}
-	patterns := slices.Clone(found)
+	top := cmp.Or(checkout.Source, checkout.Top, ".")
+	// What is above the top of the source is not in it.
+	patterns := slices.DeleteFunc(slices.Clone(found), func(p pattern) bool { return !within(top, path.Join(".", path.Join(p.domain...))) })
 	if checkout.HasIgnore {
-		patterns = append(patterns, parsePatterns(checkout.Ignore, nil)...)
+		patterns = append(patterns, parsePatterns(checkout.Ignore, domain(top))...)
 	}
 	defaults := patternsOf(sourceignore.ExcludeExt, sourceignore.ExcludeCI, sourceignore.ExcludeExtra)
 	v.defaults = newMatcher(defaults)
