@@ -27,6 +27,8 @@ type Release struct {
 	ValuesFiles []string
 	// IgnoreMissing leaves out those of ValuesFiles that are not there.
 	IgnoreMissing bool
+	// VersionPart is what Flux adds to the version of the chart and is not known; empty for nothing.
+	VersionPart string `json:",omitempty"`
 	// References are the values of valuesFrom, in their order, without those that are
 	// optional and not there.
 	References []Reference

@@ -107,7 +107,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 	if r.ValuesFiles = spec.ValuesFiles; len(r.ValuesFiles) == 0 && spec.ValuesFile != "" {
 		r.ValuesFiles = []string{spec.ValuesFile}
 	}
-	r.IgnoreMissing = spec.IgnoreMissingValuesFiles
+	r.IgnoreMissing, r.VersionPart = spec.IgnoreMissingValuesFiles, spec.VersionPart()
 	if ref.Kind == "GitRepository" {
 		e.chartDirectory(n, spec, ref, found, ok)
 		return nil

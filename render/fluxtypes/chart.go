@@ -2,6 +2,7 @@ package fluxtypes
 
 import (
 	"cmp"
+	"path"
 
 	"github.com/preadmit/preadmit/render"
 )
@@ -17,6 +18,19 @@ type ChartSpec struct {
 	ValuesFiles              []string  `json:"valuesFiles"`
 	ValuesFile               string    `json:"valuesFile"`
 	IgnoreMissingValuesFiles bool      `json:"ignoreMissingValuesFiles"`
+	ReconcileStrategy        string    `json:"reconcileStrategy"`
+}
+
+// VersionPart returns what source-controller adds to the version of the chart as build metadata, so that a change
+// is noticed; empty for nothing (fluxcd/source-controller, buildFromTarballArtifact, buildFromHelmRepository).
+func (s ChartSpec) VersionPart() string {
+	switch {
+	case s.ReconcileStrategy == "Revision" && (s.SourceRef.Kind == "GitRepository" || s.SourceRef.Kind == "Bucket"):
+		return "the revision of its source to the version of the chart (reconcileStrategy: Revision)"
+	case len(s.ValuesFiles) > 1 || len(s.ValuesFiles) == 1 && path.Clean(s.ValuesFiles[0]) != "values.yaml":
+		return "the generation of the HelmChart to the version of a chart with valuesFiles"
+	}
+	return ""
 }
 
 // SourceRef names a source.

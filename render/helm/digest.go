@@ -11,6 +11,9 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
+// Flux adds to the version of a chart what tells it from another one of that version, as build metadata. Of most
+// it is not known, and what follows from it is found with another one.
+//
 // helm-controller writes the digest of the manifest of a chart that an OCIRepository has into its version, as
 // build metadata, so that a tag which moves is noticed (fluxcd/helm-controller,
 // mutateChartWithSourceRevision).
@@ -29,13 +32,13 @@ func (in *installed) tracksDigest() bool {
 
 // digestUnknown reports whether the templates see a version of the chart that is not known as a whole.
 func (in *installed) digestUnknown() bool {
-	return !artifact.IsDigest(in.root.Unit.Release.Chart.Version) && in.tracksDigest()
+	return in.root.Unit.Release.VersionPart != "" || !artifact.IsDigest(in.root.Unit.Release.Chart.Version) && in.tracksDigest()
 }
 
 // chartVersion is the version of the chart that templates see; empty for its own.
 func (in *installed) chartVersion() string {
 	_, digest, _ := strings.Cut(cmp.Or(in.digest, in.root.Unit.Release.Chart.Version), ":")
-	if len(digest) < digestLength || !in.tracksDigest() {
+	if len(digest) < digestLength || !in.tracksDigest() && in.root.Unit.Release.VersionPart == "" {
 		return ""
 	}
 	version, err := semver.NewVersion(in.chart.chart.Metadata.Version)
@@ -51,6 +54,10 @@ func (in *installed) chartVersion() string {
 
 // markDigest marks what follows from a digest that is not known, as is found with another one.
 func (in *installed) markDigest(ctx context.Context, rendered *release.Rendered) error {
+	reason := digestReason
+	if part := in.root.Unit.Release.VersionPart; part != "" {
+		reason = "Flux adds " + part
+	}
 	other := *in
 	other.digest = otherDigest
 	varied, err := other.once(ctx, in.root.Unit.Object, nil)
@@ -58,9 +65,9 @@ func (in *installed) markDigest(ctx context.Context, rendered *release.Rendered)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		rendered.MarkAll(digestReason)
+		rendered.MarkAll(reason)
 	default:
-		rendered.MarkDifferences(varied, digestReason)
+		rendered.MarkDifferences(varied, reason)
 	}
 	return nil
 }
