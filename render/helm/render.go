@@ -13,11 +13,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// render renders the release, and again where the digest of its chart is not known.
+// render renders the release, and again where the digest of its chart is not known, or the number of its revision.
 func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.varied(ctx)
 	if err == nil && in.digestUnknown() {
 		err = in.markDigest(ctx, rendered)
+	}
+	if err == nil && in.revisionUnknown() {
+		err = in.markRevision(ctx, rendered)
 	}
 	return rendered, err
 }
@@ -83,7 +86,7 @@ func (in *installed) once(ctx context.Context, object json.RawMessage, unknown *
 	if err != nil {
 		return nil, err
 	}
-	if in.digest != "" {
+	if in.digest != "" || in.revision != 0 {
 		return of.Once(ctx)
 	}
 	return of.Render(ctx)
@@ -134,7 +137,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 		return nil, err
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
-	of.ChartVersion = in.chartVersion()
+	of.ChartVersion, of.Release.Revision = in.chartVersion(), in.revision
 	of.Options.Lookup = in.lookup
 	if in.kubeVersion != nil {
 		of.Options.KubeVersionRead = &in.kubeVersion.Read

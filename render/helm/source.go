@@ -139,6 +139,8 @@ type installed struct {
 	kubeVersion *render.KubeVersionUse
 	// digest takes the place of the digest of the chart's manifest; empty for the one that is known.
 	digest string
+	// revision takes the place of the number of the release's revision; 0 for that of any release.
+	revision int
 }
 
 // written is where a field of the HelmRelease is written, or what is nearest to it.

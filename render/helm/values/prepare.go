@@ -16,6 +16,8 @@ type Release struct {
 	Name, Namespace string
 	// Upgrade is set when the release exists.
 	Upgrade bool
+	// Revision is the number of the revision of the release; of one for which it is 0 it is 1, and 2 of one that exists.
+	Revision int
 }
 
 // Prepare returns what the templates of a chart see, given the values of its user. Dependencies that
@@ -29,7 +31,10 @@ func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities 
 		Name: release.Name, Namespace: release.Namespace,
 		IsUpgrade: release.Upgrade, IsInstall: !release.Upgrade, Revision: 1,
 	}
-	if release.Upgrade {
+	switch {
+	case release.Revision > 0:
+		options.Revision = release.Revision
+	case release.Upgrade:
 		options.Revision = 2
 	}
 	return util.ToRenderValuesWithSchemaValidation(c, user, options, capabilities, true)
