@@ -165,7 +165,9 @@ func sourceOf(name string) render.ObjectRef {
 // addImplied adds an entry point whose object the repository does not hold.
 func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
 	o := &render.Object{JSON: flux.Assumed(e.inSource(source, dir), source)}
-	return e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
+	n := e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
+	n.assumed = true
+	return n
 }
 
 // addMade adds an entry point whose object something else makes.
@@ -262,6 +264,7 @@ func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen fu
 	source := sourceOfInstance(o, fi)
 	dir := path.Join(e.topOf(source), fi.Dir())
 	k := objects.Held{Object: &render.Object{JSON: flux.Implied(fi.Dir(), source), Index: o.Object.Index}, Root: o.Root}
+	implied := k.Object.JSON
 	sync, err := flux.NewSync(e.ctx, e.renderer.Tree().Limits, fi, o.Object.Unknown, fi.Source(source), k.Object.JSON)
 	if err == nil {
 		k.Object.JSON = sync.Kustomization.JSON
@@ -269,6 +272,10 @@ func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen fu
 		if parsed, bad := flux.Parse(k.Object.JSON); bad == nil {
 			source, dir = sourceRefOf(parsed), e.dirOf(parsed)
 		}
+	}
+	if known := e.assumedAt(dir); known != nil && (err != nil || string(k.Object.JSON) != string(implied)) {
+		known.assumed = false
+		e.notJudged(known, "spec", fmt.Sprintf("%s, which is found among what it applies, has flux-operator make it with patches: they are not in what is rendered", o.Ref()))
 	}
 	if to := e.renderer.Tree().Resolve(dir); !chosen(dir) || to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
@@ -298,6 +305,15 @@ func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen fu
 
 func (e *expander) hasEntry(dir string) bool {
 	return slices.ContainsFunc(e.nodes, func(n *node) bool { return n.parent == nil && n.root.Dir == dir })
+}
+
+// assumedAt returns the entry point of a directory of which nothing said before what applies it; nil for none.
+func (e *expander) assumedAt(dir string) *node {
+	i := slices.IndexFunc(e.nodes, func(n *node) bool { return n.assumed && n.root.Dir == dir })
+	if i < 0 {
+		return nil
+	}
+	return e.nodes[i]
 }
 
 // maybeSelf reports whether the source of a Kustomization may be this repository, going by

@@ -106,6 +106,8 @@ type node struct {
 	// made is set when a FluxInstance makes its object, and steps is how often an entry point became what it applies.
 	made  bool
 	steps int
+	// assumed is set for an entry point of which nothing says what applies it.
+	assumed bool
 	// unknown are the reasons why variables of its object are not known, by their names.
 	unknown map[string]string
 	// plain is the root without variables, once it was needed.

@@ -262,6 +262,17 @@ c/a unclaimed`,
 			"    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n      kustomize: {patches: [{target: {kind: Kustomization}, patch: '- {op: add, path: /spec/suspend, value: true}'}]}\n" + "-- prod/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/flux-system (prod) prod entry suspended\ndeploy by hand",
 	}, {
+		name: "a FluxInstance with patches in the values of a chart that a ResourceSet installs",
+		files: "-- prod/set.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  inputs: [{path: prod}]\n  resources:\n" +
+			"  - apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    metadata: {name: flux-instance, namespace: flux-system}\n    spec:\n      chartRef: {kind: OCIRepository, name: flux-instance}\n      values:\n" +
+			"        instance:\n          sync: {kind: GitRepository, url: https://example.com/x, path: << inputs.path >>}\n          kustomize: {patches: [{target: {kind: Kustomization}, patch: '[{op: add, path: /spec/targetNamespace, value: x}]'}]}\n" +
+			"-- prod/a.yaml --\n" + kustomization("a", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: `ResourceSet/flux-system/flux (prod) prod
+HelmRelease/flux-system/flux-instance (prod) prod refused prod/set.yaml:11:45: its chart OCIRepository/flux-system/flux-instance is not in the repository: nothing says where it comes from
+Kustomization/flux-system/a (prod) apps
+Kustomization/flux-system/flux-system (prod) prod entry
+gap Kustomization/flux-system/flux-system (prod): HelmRelease/flux-system/flux-instance, which is found among what it applies, has flux-operator make it with patches: they are not in what is rendered`,
+	}, {
 		name: "entry points that change themselves",
 		files: "-- clusters/a/kustomization.yaml --\nresources: [../base, vars.yaml]\npatches: [{patch: \"" + `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: flux-system, namespace: flux-system}, spec: {path: ./clusters/a, postBuild: {substitute: {C: x, D: '${C}-y', E: '${D}-z'}, substituteFrom: [{kind: ConfigMap, name: vars}]}}}` + "\"}]\n" +
 			"-- clusters/a/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system}\ndata: {F: f}\n" +
