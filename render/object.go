@@ -23,10 +23,11 @@ type Object struct {
 
 // NewObject returns the object with a JSON text, which has sorted keys, in a place among
 // the objects of its root. Of an object that SOPS encrypted, the encrypted values are
-// unknown, and what SOPS wrote about them is taken away: it does not reach a cluster.
+// unknown, and what SOPS wrote about them is taken away: it does not reach a cluster, unless an operator decrypts
+// the object there.
 func NewObject(text []byte, index int) *Object {
 	o := &Object{JSON: text, Index: index}
-	if bytes.Contains(text, []byte(`"sops":{`)) {
+	if bytes.Contains(text, []byte(`"sops":{`)) && o.Content()["kind"] != operatorKind {
 		o.removeSOPS()
 	}
 	if bytes.Contains(text, []byte(`"`+OmittedAnnotation+`"`)) {

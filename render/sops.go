@@ -32,6 +32,20 @@ func (o *Object) IsEncrypted() bool {
 	return slices.ContainsFunc(o.Unknown, func(u Unknown) bool { return u.Reason == sopsReason })
 }
 
+// operatorKind is the kind of objects that an operator in the cluster decrypts, in the groups of several projects:
+// they reach it as they are written.
+const operatorKind = "SopsSecret"
+
+// Decrypted returns the object as a deployer applies it that decrypts objects of all kinds.
+func (o *Object) Decrypted() *Object {
+	decrypted := *o
+	if content := o.Content(); content["kind"] == operatorKind {
+		decrypted.Unknown = slices.Clone(o.Unknown)
+		decrypted.removeSOPS()
+	}
+	return &decrypted
+}
+
 // removeSOPS takes away what SOPS wrote about an object that it encrypted, and makes the
 // encrypted values unknown.
 func (o *Object) removeSOPS() {

@@ -18,6 +18,9 @@ func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem
 	objects := make([]*render.Object, 0, len(built))
 	names := make([]renaming, 0, len(built))
 	for _, o := range built {
+		if u.object.Spec.Decryption != nil {
+			o = o.Decrypted()
+		}
 		content := o.Content()
 		if problem := u.check(o, content); problem != nil {
 			return nil, problem
