@@ -19,6 +19,8 @@ type Application struct {
 	// KubeVersion is the version of the cluster, and APIVersions what it serves.
 	KubeVersion string
 	APIVersions []string
+	// KindsKnown is set when the cluster serves no custom kinds but those that are known here.
+	KindsKnown bool `json:",omitempty"`
 	// BuildOptions are kustomize.buildOptions of Argo CD.
 	BuildOptions string
 	// Definitions are the custom kinds of the cluster.

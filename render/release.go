@@ -50,6 +50,8 @@ type Release struct {
 	KubeVersion string
 	// Definitions are the custom kinds of the cluster that the chart may ask for or make.
 	Definitions []Definition
+	// KindsKnown is set when the cluster serves no custom kinds but Definitions, as far as the chart asks for them.
+	KindsKnown bool `json:",omitempty"`
 	// Lookups are what the chart looks up in the cluster, as far as that is known.
 	Lookups []Lookup `json:",omitempty"`
 	// Unknown are the fields of the unit's object that are not known.

@@ -205,6 +205,8 @@ type Options struct {
 	// place of what their entries say; "" and nil when nothing is.
 	ChartKubeVersion string
 	ChartAPIVersions []string
+	// ChartKinds is set when the cluster may serve custom kinds that are not among ChartAPIVersions.
+	ChartKinds bool
 	// Cache, when set, spares rendering what was rendered before.
 	Cache *Cache
 }

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -139,7 +140,8 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadDefinitions(ctx); err != nil {
 		return err
 	}
-	if err := s.LookUp(ctx, s.extras, target.Around(s.Change, s.in.Config, s.whole)); err != nil {
+	around := target.Around(s.Change, s.in.Config, s.whole)
+	if err := cmp.Or(s.KnowKinds(around), s.LookUp(ctx, s.extras, around)); err != nil {
 		return err
 	}
 	if err := s.renderPlanned(ctx); err != nil {

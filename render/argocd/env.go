@@ -81,3 +81,10 @@ func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube stri
 	}
 	return kube, served, nil
 }
+
+// knowsKinds reports whether all is known that charts see of what the cluster serves: the options of a source or the
+// configuration name it, or no other custom kinds are there.
+func (p *part) knowsKinds(apiVersions []string) bool {
+	application := p.root.Unit.Application
+	return len(apiVersions) > 0 || len(application.APIVersions) > 0 || application.KindsKnown
+}

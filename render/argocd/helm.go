@@ -167,7 +167,7 @@ func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 		name = opts.ReleaseName
 	}
 	r := &release.Release{
-		Values: user, Capabilities: capabilities, Template: true, SkipCRDs: opts.SkipCrds, SkipSchema: opts.SkipSchemaValidation,
+		Values: user, Capabilities: capabilities, KindsKnown: h.knowsKinds(opts.APIVersions), Template: true, SkipCRDs: opts.SkipCrds, SkipSchema: opts.SkipSchemaValidation,
 		Release: values.Release{Name: name, Namespace: cmp.Or(opts.Namespace, h.app.Spec.Destination.Namespace, "default")},
 	}
 	r.Options.Seed = application.Instance

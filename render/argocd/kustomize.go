@@ -35,6 +35,7 @@ func (p *part) kustomization() *render.Problem {
 	if opts.ChartKubeVersion, opts.ChartAPIVersions, err = p.capabilities(of.KubeVersion, of.APIVersions); err != nil {
 		return p.failed(p.field("kustomize.kubeVersion"), err)
 	}
+	opts.ChartKinds = !p.knowsKinds(of.APIVersions)
 	if !slices.ContainsFunc(strings.Fields(p.root.Unit.Application.BuildOptions), func(o string) bool { return o == "--enable-helm" || o == "--enable-helm=true" }) {
 		opts.NoCharts = "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm: argocd.kustomizeBuildOptions in the configuration gives them"
 	}

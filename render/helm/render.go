@@ -138,7 +138,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.ChartVersion, of.Release.Revision = in.chartVersion(), in.revision
-	of.Options.Lookup = in.lookup
+	of.Options.Lookup, of.KindsKnown = in.lookup, r.KindsKnown
 	if in.kubeVersion != nil {
 		of.Options.KubeVersionRead = &in.kubeVersion.Read
 	}

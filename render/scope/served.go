@@ -52,3 +52,19 @@ var served = sync.OnceValue(func() map[string]uint {
 	}
 	return all
 })
+
+// HasGroup reports whether a group is one of Kubernetes itself, whatever the version.
+func HasGroup(group string) bool { return groups()[group] }
+
+var groups = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for kind := range kinds() {
+		all[kind.group] = true
+	}
+	for name := range served() {
+		if group, _, ok := strings.Cut(name, "/"); ok {
+			all[group] = true
+		}
+	}
+	return all
+})

@@ -25,6 +25,8 @@ type Release struct {
 	Values map[string]any
 	values.Release
 	Capabilities *common.Capabilities
+	// KindsKnown is set when Capabilities have all custom kinds that the cluster serves.
+	KindsKnown bool
 	// ChartVersion is the version of the chart that templates see; empty for its own.
 	ChartVersion string
 	// PostRenderers are applied in their order, then CommonMetadata, then Labels.
@@ -47,6 +49,8 @@ type Release struct {
 
 	// ready has what templates see; nil for what is not there yet.
 	ready *with
+	// customKinds has templates see a cluster that serves all custom kinds.
+	customKinds bool
 }
 
 // Rendered is what a release applies.
@@ -117,7 +121,7 @@ func (p *Problem) Error() string {
 
 // Render renders a release. An error that lies in the chart or the values is a *Problem.
 func (r *Release) Render(ctx context.Context) (*Rendered, error) {
-	rendered, chance, err := r.once(ctx, r.Options)
+	rendered, chance, err := r.sure(ctx, r.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (r *Release) Render(ctx context.Context) (*Rendered, error) {
 
 // Once renders a release without finding out what is not known.
 func (r *Release) Once(ctx context.Context) (*Rendered, error) {
-	rendered, _, err := r.once(ctx, r.Options)
+	rendered, _, err := r.sure(ctx, r.Options)
 	return rendered, err
 }
 
@@ -194,7 +198,7 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 	if unchecked, err = r.check(c, all); err != nil {
 		return nil, nil, nil, err
 	}
-	if rendering, err = r.Chart.engine.Render(ctx, c, all, r.known(opts)); err != nil {
+	if rendering, err = r.Chart.engine.Render(ctx, c, r.seeing(all), r.known(opts)); err != nil {
 		return nil, rendering, nil, problem(c, err)
 	}
 	return c, rendering, unchecked, nil

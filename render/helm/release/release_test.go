@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -147,6 +148,30 @@ func TestProblems(t *testing.T) {
 	}
 	if _, err := rendered(t, map[string]string{"Chart.yaml": "{apiVersion: v2, name: app, version: 1.0.0, kubeVersion: \">=1.40.0\"}"}, head+"{}}", false); err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34.0") {
 		t.Errorf("error %v for a chart of another Kubernetes", err)
+	}
+}
+
+// TestCustomKinds: an error counts only if a cluster that serves more custom kinds has it too.
+func TestCustomKinds(t *testing.T) {
+	unless := func(asks string) string {
+		return "{{ if not (" + asks + ") }}{{ fail \"no kinds\" }}{{ end }}" + configMap("a", "")
+	}
+	for _, test := range []struct {
+		name, template string
+		refused        bool
+	}{
+		{"a custom group", unless(`.Capabilities.APIVersions.Has "monitoring.example.com/v1"`), true},
+		{"a custom kind", unless(`.Capabilities.APIVersions.Has (printf "%s/%s" "monitoring.example.com/v1" "Monitor")`), true},
+		{"another error then", unless(`.Capabilities.APIVersions.Has "monitoring.example.com/v1"`) + `{{ fail "no values" }}`, true},
+		{"a version of Kubernetes that is gone", unless(`.Capabilities.APIVersions.Has "networking.k8s.io/v9"`), false},
+		{"a kind that is gone", unless(`.Capabilities.APIVersions.Has "policy/v1/PodSecurityPolicy"`), false},
+		{"no version of a group", unless(`.Capabilities.APIVersions.Has "monitoring.example.com"`), false},
+		{"another error", `{{ $x := .Capabilities.APIVersions.Has "monitoring.example.com/v1" }}{{ fail "no values" }}`, false},
+	} {
+		_, err := rendered(t, map[string]string{"templates/a.yaml": test.template}, head+"{}}", false)
+		if p := new(release.Problem); !errors.As(err, &p) || p.Refused != test.refused {
+			t.Errorf("%s: error %v, want one that is indeterminate: %v", test.name, err, test.refused)
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ func (c *Chart) render(ctx context.Context, opts render.Options) error {
 		return err
 	}
 	c.release = &release.Release{
-		Chart: loaded, Values: user, Capabilities: capabilities, Template: true, SkipCRDs: !c.IncludeCRDs, SkipHooks: c.SkipHooks,
+		Chart: loaded, Values: user, Capabilities: capabilities, KindsKnown: !opts.ChartKinds, Template: true, SkipCRDs: !c.IncludeCRDs, SkipHooks: c.SkipHooks,
 		Release: values.Release{Name: name, Namespace: c.Namespace},
 		Options: engine.Options{Seed: c.From.Path + " " + c.Name},
 	}
