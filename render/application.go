@@ -21,8 +21,20 @@ type Application struct {
 	APIVersions []string
 	// KindsKnown is set when the cluster serves no custom kinds but those that are known here.
 	KindsKnown bool `json:",omitempty"`
-	// BuildOptions are kustomize.buildOptions of Argo CD.
+	// BuildOptions are kustomize.buildOptions of Argo CD. Settled is set when they are known, and Unsettled says why they
+	// are not although the repository has some.
 	BuildOptions string
+	Settled      bool   `json:"-"`
+	Unsettled    string `json:",omitempty"`
+	// InstanceLabel is the label of Tracking, empty for app.kubernetes.io/instance, and Installation what an Argo CD
+	// is told apart by from others (installationID); empty for nothing.
+	InstanceLabel string `json:",omitempty"`
+	Installation  string `json:",omitempty"`
+	// Disabled are the tools that Argo CD does not use.
+	Disabled []string `json:",omitempty"`
+	// Exclusions and Inclusions are the kinds that Argo CD leaves alone, and if there are any of the latter, the only
+	// ones that it does not.
+	Exclusions, Inclusions []ResourceFilter `json:",omitempty"`
 	// Definitions are the custom kinds of the cluster.
 	Definitions []Definition
 	// Project is the AppProject in JSON, Destination where the Application applies to, and Forbidden what the
@@ -32,6 +44,13 @@ type Application struct {
 	Forbidden   []Forbidden            `json:",omitempty"`
 	// Set is the ApplicationSet that generates the Application; zero for none.
 	Set ObjectRef
+}
+
+// ResourceFilter selects kinds: each list has patterns, or is empty for any.
+type ResourceFilter struct {
+	APIGroups []string `json:"apiGroups,omitempty"`
+	Kinds     []string `json:"kinds,omitempty"`
+	Clusters  []string `json:"clusters,omitempty"`
 }
 
 // ApplicationDestination is a cluster that Argo CD knows, and a namespace in it.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -161,6 +162,8 @@ type Mention struct {
 	Group, Kind string
 	// Name is their name, Word something else they hold, such as a namespace.
 	Name, Word string
+	// Text is a word that is written somewhere, also where a chart makes up names, which may then be any.
+	Text string
 }
 
 // MayHold reports whether a root may render to objects that one of the mentions is
@@ -291,7 +294,7 @@ func (in *Needs) questions(m Mention) []tree.Query {
 	if in.anyName || in.Composed {
 		m.Word = ""
 	}
-	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: m.Word}}
+	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: cmp.Or(m.Text, m.Word)}}
 }
 
 // unaffixed are the kinds whose names kustomize leaves alone.

@@ -201,6 +201,8 @@ type Options struct {
 	// NoCharts is what is wrong with a kustomization that inflates charts, where what builds it does
 	// not; empty for `kustomize build --enable-helm`.
 	NoCharts string
+	// ChartsUnsettled is set when it is not known whether NoCharts is true.
+	ChartsUnsettled bool
 	// ChartKubeVersion and ChartAPIVersions are what charts of kustomizations see of the cluster, in
 	// place of what their entries say; "" and nil when nothing is.
 	ChartKubeVersion string

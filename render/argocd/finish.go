@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -47,6 +46,10 @@ func (u *unit) finish(all []*made) *finished {
 				out.diagnostics = append(out.diagnostics, u.repeated(ids[i]))
 			}
 			repeated[ids[i]] = true
+			continue
+		}
+		if u.isExcluded(contents[i]) {
+			out.diagnostics = append(out.diagnostics, u.excluded(ids[i]))
 			continue
 		}
 		u.track(contents[i])
@@ -134,42 +137,4 @@ func (u *unit) scopes(objects []*render.Object) map[groupKind]bool {
 		}
 	}
 	return known
-}
-
-// The label and annotation by which an object is known to be of an Application.
-const (
-	instanceLabel      = "app.kubernetes.io/instance"
-	trackingAnnotation = "argocd.argoproj.io/tracking-id"
-	// longestLabel is what fits into a label.
-	longestLabel = 63
-)
-
-// track marks an object as one of the Application. Definitions are not marked: others use them too.
-func (u *unit) track(content map[string]any) {
-	group, _, kind := groupKindOf(content)
-	if kind == "CustomResourceDefinition" {
-		return
-	}
-	application := u.root.Unit.Application
-	metadata := metadataOf(content)
-	set := func(field, key, value string) {
-		into, _ := metadata[field].(map[string]any)
-		if into == nil {
-			into = map[string]any{}
-			metadata[field] = into
-		}
-		into[key] = value
-	}
-	namespace, _ := metadata["namespace"].(string)
-	name, _ := metadata["name"].(string)
-	if strings.Contains(application.Tracking, "annotation") {
-		set("annotations", trackingAnnotation, fmt.Sprintf("%s:%s/%s:%s/%s", application.Instance, group, kind, cmp.Or(namespace, u.app.Spec.Destination.Namespace), name))
-	}
-	if strings.Contains(application.Tracking, "label") {
-		value := application.Instance
-		if len(value) > longestLabel {
-			value = strings.TrimRight(value[:longestLabel], "-_.")
-		}
-		set("labels", instanceLabel, value)
-	}
 }

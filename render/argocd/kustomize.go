@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -36,8 +37,15 @@ func (p *part) kustomization() *render.Problem {
 		return p.failed(p.field("kustomize.kubeVersion"), err)
 	}
 	opts.ChartKinds = !p.knowsKinds(of.APIVersions)
-	if !slices.ContainsFunc(strings.Fields(p.root.Unit.Application.BuildOptions), func(o string) bool { return o == "--enable-helm" || o == "--enable-helm=true" }) {
-		opts.NoCharts = "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm: argocd.kustomizeBuildOptions in the configuration gives them"
+	options := strings.Fields(p.root.Unit.Application.BuildOptions)
+	if i := slices.IndexFunc(options, isNotFollowed); i >= 0 {
+		return p.refused(p.field("kustomize"), fmt.Sprintf("kustomize.buildOptions of Argo CD have %s, which is not followed", options[i]))
+	}
+	if !slices.ContainsFunc(options, func(o string) bool { return o == "--enable-helm" || o == "--enable-helm=true" }) {
+		opts.NoCharts = "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm"
+		if opts.ChartsUnsettled = !p.root.Unit.Application.Settled; opts.ChartsUnsettled {
+			opts.NoCharts += ": " + cmp.Or(p.root.Unit.Application.Unsettled, "the repository does not have its settings") + "; argocd.kustomizeBuildOptions in the configuration has them"
+		}
 	}
 	if p.source.Kustomize != nil && !p.source.Kustomize.isEmpty() {
 		file, ok := p.kustomizationFile()
@@ -62,6 +70,15 @@ func (p *part) kustomization() *render.Problem {
 // isEmpty reports whether the options change nothing of a kustomization file.
 func (k *Kustomize) isEmpty() bool {
 	return k.NamePrefix == "" && k.NameSuffix == "" && k.Namespace == "" && len(k.Images)+len(k.CommonLabels)+len(k.CommonAnnotations)+len(k.Replicas)+len(k.Patches)+len(k.Components) == 0
+}
+
+// isNotFollowed reports whether a word of the options of `kustomize build` may make other objects.
+func isNotFollowed(option string) bool {
+	name, _, _ := strings.Cut(strings.ReplaceAll(option, "_", "-"), "=")
+	return strings.HasPrefix(name, "-") && !slices.Contains([]string{
+		"--enable-helm", "--load-restrictor", "--enable-alpha-plugins", "--enable-exec", "--enable-star", "--network", "--network-name",
+		"--as-current-user", "--allow-id-changes", "--helm-command", "--reorder", "--stack-trace", "--mount", "--env", "-e",
+	}, name)
 }
 
 // restrictor is the load restrictor of options of `kustomize build`.
@@ -147,12 +164,19 @@ func (k *kustomizePart) realLack(l *render.Lack) *render.Lack {
 	return &out
 }
 
+// realProblem is a problem of the edited kustomization, with its place in the tree. Where the options of the build are not
+// known, it may be none.
 func (k *kustomizePart) realProblem(p *render.Problem) *render.Problem {
-	if p == nil || k.edited == nil {
-		return p
+	if p == nil {
+		return nil
 	}
 	out := *p
-	out.Position = k.real(p.Position)
+	if k.edited != nil {
+		out.Position = k.real(p.Position)
+	}
+	if why := k.root.Unit.Application.Unsettled; why != "" && p.Kind == render.ProblemFailed {
+		out.Kind, out.Message = render.ProblemRefused, fmt.Sprintf("%s: the options of kustomize are not known: %s", p.Message, why)
+	}
 	return &out
 }
 

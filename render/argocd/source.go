@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -161,6 +162,9 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 	}
 	if p.tool, err = toolOf(u.tree, p.source, p.dir, u.trace); err != nil {
 		return nil, u.failed(field, err)
+	}
+	if slices.Contains(u.root.Unit.Application.Disabled, string(p.tool)) {
+		return nil, u.refused(field, fmt.Sprintf("Argo CD is set not to use %s: what it makes of the source instead is not followed", p.tool))
 	}
 	switch p.tool {
 	case ToolHelm:

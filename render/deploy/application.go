@@ -70,10 +70,11 @@ func (e *expander) addApplication(parent *node, c *cluster, k objects.Held) *nod
 		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Entry: parent == nil, Cluster: c.name,
 		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
 		Application: &render.Application{
-			Instance: e.instance(key.object), Tracking: cmp.Or(e.opts.ArgoCD.Tracking, "annotation"), BuildOptions: e.opts.ArgoCD.BuildOptions,
+			Instance: e.instance(key.object), Tracking: cmp.Or(e.opts.ArgoCD.Tracking, "annotation"),
 			KubeVersion: cmp.Or(e.opts.ArgoCD.KubeVersion, e.opts.KubeVersion, defaultKubeVersion), APIVersions: e.opts.ArgoCD.APIVersions,
 		},
 	}
+	e.argo[c.name].Set(u.Application, e.opts.ArgoCD.Tracking, e.opts.ArgoCD.BuildOptions)
 	n.root = render.Root{RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.Root.Dir, Object: key.object, Cluster: c.name}, Unit: u}
 	var err error
 	if n.app, err = argocd.Parse(u.Object); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/deploy/argocds"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
@@ -18,6 +19,23 @@ import (
 // objects that ask for units, and what those need: other units are not rendered. The error is
 // that of rendering, which is ctx's.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
+	first := newExpander(ctx, r, found, opts)
+	argo, err := first.supposedArgoCDs()
+	if err != nil {
+		return nil, err
+	}
+	before := first.results
+	for rounds := 3; ; rounds-- { // as Argo CD may have other settings than supposed
+		e := newExpander(ctx, r, found, opts)
+		e.argo, e.before = argo, before
+		if again, err := e.findArgoCDs(rounds); err != nil || !again {
+			return e.whole(err)
+		}
+		argo, before = e.argo, e.results
+	}
+}
+
+func newExpander(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) *expander {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, unused: found.UnusedCharts(), beside: found.UnusedManifests(), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
 		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]objects.Index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
@@ -27,13 +45,15 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if opts.Render == nil {
 		e.opts.Render = e.oneByOne
 	}
-	if err := e.run(); err != nil {
-		return nil, err
+	return e
+}
+
+// whole returns the graph, once all units are known. err is what went wrong before.
+func (e *expander) whole(err error) (*Graph, error) {
+	if err == nil {
+		err = cmp.Or(e.findProjects(), e.findAccounts())
 	}
-	if err := e.findProjects(); err != nil {
-		return nil, err
-	}
-	if err := e.findAccounts(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	e.graph.Charts = e.charts()
@@ -52,6 +72,9 @@ type expander struct {
 	installed map[render.ObjectRef]bool
 	// beside are manifests beside kustomizations that do not use them, as roots of a file each.
 	beside []render.Root
+	// argo are the settings of Argo CD, by clusters, and before what roots rendered to when others were supposed.
+	argo   map[string]argocds.Settings
+	before map[render.RootID]*render.Result
 	// files are the discovered roots that are made of a file.
 	files map[string][]render.RootID
 
@@ -224,6 +247,10 @@ func (e *expander) renderNodes(nodes []*node) error {
 func (e *expander) render(roots []render.Root) error {
 	var left []render.Root
 	for _, root := range roots {
+		if r := e.before[root.RootID]; r != nil && e.results[root.RootID] == nil && r.Root.Same(root) && (r.Problem == nil || root.Unit == nil) {
+			same := *r
+			same.Root, e.results[root.RootID] = root, &same
+		}
 		if e.results[root.RootID] == nil {
 			left = append(left, root)
 		}

@@ -91,7 +91,7 @@ func (e *expander) resolveValues(n *node) error {
 		key := from.Key()
 		switch {
 		case !ok && from.Optional:
-			e.remark(n, field, fmt.Sprintf("%s is optional and not in the repository: it is taken to have no values", object))
+			e.diagnose(n, render.SeverityNote, field, fmt.Sprintf("%s is optional and not in the repository: it is taken to have no values", object))
 			continue
 		case !ok:
 			reference.Unknown = fmt.Sprintf("%s, from which values are taken, is not in the repository", object)

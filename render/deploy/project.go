@@ -9,7 +9,6 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/argocd/project"
-	"github.com/preadmit/preadmit/render/argocd/settings"
 )
 
 // findProjects sets the AppProjects of the units of Applications, what these forbid, and what the
@@ -19,7 +18,8 @@ func (e *expander) findProjects() error {
 		if n.app == nil || n.root.Unit.Application == nil {
 			continue
 		}
-		if err := cmp.Or(e.findProject(n), e.findSettings(n)); err != nil {
+		e.findSettings(n)
+		if err := e.findProject(n); err != nil {
 			return err
 		}
 	}
@@ -47,11 +47,7 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil
 	}
-	inherits, err := e.mayInherit(n.cluster, p)
-	if err != nil {
-		return err
-	}
-	if inherits {
+	if e.mayInherit(n.cluster, p) {
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s has labels, by which a global project may permit or forbid more: what it forbids is not judged; the ConfigMap argocd-cm without globalProjects says that there is none", ref.Name))
 		return nil
 	}
@@ -65,59 +61,45 @@ func (e *expander) findProject(n *node) error {
 	for _, f := range p.Forbids(n.app, to, e.opts.ArgoCD.namespace()) {
 		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden(f))
 	}
-	return e.impersonate(n, p, to)
+	e.impersonate(n, p, to)
+	return nil
 }
 
 // mayInherit reports whether an AppProject may have more of a global project: the globalProjects of
 // argocd-cm select AppProjects by their labels, and are not followed.
-func (e *expander) mayInherit(c *cluster, p *project.Project) (bool, error) {
+func (e *expander) mayInherit(c *cluster, p *project.Project) bool {
 	if len(p.Metadata.Labels) == 0 {
-		return false, nil
+		return false
 	}
-	settings, known, err := e.settings(c)
-	return !known || settings.GlobalProjects, err
-}
-
-// settings are those of Argo CD; known is false when the repository does not have them.
-func (e *expander) settings(c *cluster) (s settings.Settings, known bool, err error) {
-	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: settings.Name})
-	if err != nil || !ok || found.Object.UnknownSpec() != "" {
-		return s, false, err
-	}
-	s, err = settings.Parse(found.Object.JSON)
-	return s, err == nil, nil
+	s := e.argo[c.name]
+	return !s.Known || s.GlobalProjects
 }
 
 // findSettings adds the settings of Argo CD for an Application: the fields that are left to others, and which
 // kustomize there is.
-func (e *expander) findSettings(n *node) error {
-	field, version := n.app.KustomizeVersion()
-	if !n.app.Spec.LeavesIgnored() && version == "" {
-		return nil
+func (e *expander) findSettings(n *node) {
+	s := e.argo[n.cluster.name]
+	if field, version := n.app.KustomizeVersion(); version != "" {
+		e.notJudged(n, field, s.OfKustomize(version, s.Known))
 	}
-	settings, known, err := e.settings(n.cluster)
-	if version != "" && err == nil {
-		e.notJudged(n, field, settings.OfKustomize(version, known))
+	if !s.Known || !n.app.Spec.LeavesIgnored() {
+		return
 	}
-	if err != nil || !known || !n.app.Spec.LeavesIgnored() {
-		return err
-	}
-	fields, err := settings.Ignored()
+	fields, err := s.Ignored()
 	if err != nil {
 		e.notJudged(n, "spec.syncPolicy.syncOptions", fmt.Sprintf("which fields the ConfigMap argocd-cm leaves to others is not known, and Argo CD does not synchronize by it: %v", err))
-		return nil
+		return
 	}
 	apply := &n.root.Unit.Apply
 	apply.Ignored = slices.Concat(apply.Ignored, fields)
-	return nil
 }
 
 // impersonate has the service account that an AppProject names apply an Application, where Argo CD is set to.
 // A project that names some is taken to mean it where the settings are not known.
-func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destination) error {
-	settings, known, err := e.settings(n.cluster)
-	if err != nil || known && !settings.Impersonation || !known && len(p.Spec.DestinationServiceAccounts) == 0 {
-		return err
+func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destination) {
+	s := e.argo[n.cluster.name]
+	if s.Known && !s.Impersonation || !s.Known && len(p.Spec.DestinationServiceAccounts) == 0 {
+		return
 	}
 	user, decided, err := p.Impersonates(n.app, to)
 	switch {
@@ -128,7 +110,6 @@ func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destinatio
 	default:
 		n.root.Unit.Apply.User = user
 	}
-	return nil
 }
 
 // notJudged adds what is not judged of an Application.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/data"
@@ -32,16 +31,13 @@ func (e *expander) resolveVariables(n *node) error {
 		}
 	}
 	for name, value := range post.Substitute {
-		values[name] = render.Variable{Name: name, Value: oneLine(value), Unknown: n.unknown[name], Written: render.FieldRef{
+		values[name] = render.Variable{Name: name, Value: data.OneLine(value), Unknown: n.unknown[name], Written: render.FieldRef{
 			Root: n.root.Unit.Parent, Index: n.root.Unit.Index, Path: origin.AppendKey("spec.postBuild.substitute", name),
 		}}
 	}
 	n.root.Unit.Variables = slices.SortedFunc(maps.Values(values), func(a, b render.Variable) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
-
-// oneLine is a value as the controller substitutes it.
-func oneLine(value string) string { return strings.ReplaceAll(value, "\n", "") }
 
 // variablesOf adds the variables of a ConfigMap or Secret.
 func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[string]render.Variable) error {
@@ -54,10 +50,10 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	case err != nil:
 		return err
 	case ok:
-		addData(found, values)
+		data.Add(found.Object, found.Root, found.Ref(), values)
 		return nil
 	case ref.Optional:
-		e.remark(n, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s is optional and not in the repository: its variables are taken to have no values", object))
+		e.diagnose(n, render.SeverityNote, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s is optional and not in the repository: its variables are taken to have no values", object))
 		return nil
 	}
 	values[""] = render.Variable{Unknown: fmt.Sprintf("%s, from which variables are substituted, is not in the repository", object)}
@@ -71,25 +67,9 @@ func (e *expander) remarkFields(n *node) {
 	}
 }
 
-// remark adds a note about a field of a unit's object.
-func (e *expander) remark(n *node, field, message string) {
-	e.diagnose(n, render.SeverityNote, field, message)
-}
-
 func (e *expander) diagnose(n *node, severity render.Severity, field, message string) {
 	d := render.Diagnostic{Severity: severity, Position: n.root.Unit.Position(e.ctx, field), Message: message}
 	if !slices.Contains(e.graph.Diagnostics, d) {
 		e.graph.Diagnostics = append(e.graph.Diagnostics, d)
-	}
-}
-
-// addData adds the data of a ConfigMap or Secret to variables.
-func addData(o objects.Held, values map[string]render.Variable) {
-	known, whole := data.Of(o.Object, o.Root, o.Ref())
-	for key, d := range known {
-		values[key] = render.Variable{Name: key, Value: oneLine(d.Text), Unknown: d.Unknown, Written: d.Written}
-	}
-	if whole != "" {
-		values[""] = render.Variable{Unknown: whole}
 	}
 }

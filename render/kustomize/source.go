@@ -110,7 +110,11 @@ func (r *Source) problem(c *build.Closure) *render.Problem {
 	case p != nil || len(c.Charts) == 0:
 		return p
 	case r.opts.NoCharts != "":
-		return &render.Problem{Kind: render.ProblemFailed, Position: c.Charts[0].Position, Message: r.opts.NoCharts}
+		p := &render.Problem{Kind: render.ProblemFailed, Position: c.Charts[0].Position, Message: r.opts.NoCharts}
+		if r.opts.ChartsUnsettled {
+			p.Kind = render.ProblemRefused
+		}
+		return p
 	case c.Openapi != nil:
 		return &render.Problem{Kind: render.ProblemRefused, Position: c.Charts[0].Position, Message: "charts are not inflated beside `openapi:`, which takes a process of its own"}
 	}

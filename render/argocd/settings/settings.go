@@ -31,11 +31,11 @@ func Parse(object json.RawMessage) (Settings, error) {
 	if err := json.Unmarshal(object, &settings); err != nil {
 		return Settings{}, err
 	}
-	return Settings{
-		GlobalProjects: settings.Data["globalProjects"] != "",
-		Impersonation:  settings.Data["application.sync.impersonation.enabled"] == "true",
-		data:           settings.Data,
-	}, nil
+	return of(settings.Data), nil
+}
+
+func of(data map[string]string) Settings {
+	return Settings{GlobalProjects: data["globalProjects"] != "", Impersonation: data["application.sync.impersonation.enabled"] == "true", data: data}
 }
 
 // OfKustomize says what becomes of an Application that names a version of kustomize (util/settings, addKustomizeVersion
