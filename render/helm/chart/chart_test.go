@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -122,5 +124,22 @@ func TestNameIn(t *testing.T) {
 	}
 	if got := chart.NameIn(data[:20]); got != "" {
 		t.Errorf("half an archive has the name %q", got)
+	}
+}
+
+// TestInstallable: which charts Helm's commands install.
+func TestInstallable(t *testing.T) {
+	for _, test := range []struct{ apiVersion, kind, want string }{
+		{"v1", "", ""}, {"v2", "application", ""}, {"v2", "library", "library charts are not installable"},
+		{"1.0.0", "", "unsupported chart version"}, {"1.0.0", "library", "unsupported chart version"},
+	} {
+		c := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: test.apiVersion, Type: test.kind}}
+		got := ""
+		if err := chart.Installable(c); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s %s: error %q, want %q", test.apiVersion, test.kind, got, test.want)
+		}
 	}
 }

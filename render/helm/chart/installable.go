@@ -1,15 +1,23 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
+// versionV3 is the apiVersion of charts that Helm's commands read otherwise.
+const versionV3 = "v3"
+
 // Installable returns an error for a chart that Helm's commands install and print nothing of: one
 // of another type than an application, such as a library (helm.sh/helm/v4/pkg/cmd,
-// checkIfInstallable). Helm's packages, and so Flux, take any.
+// checkIfInstallable), or whose apiVersion is none (pkg/chart/loader, LoadDir). Helm's packages, and so Flux, take any.
 func Installable(c *chart.Chart) error {
+	if !slices.Contains([]string{"", chart.APIVersionV1, chart.APIVersionV2, versionV3}, c.Metadata.APIVersion) {
+		return errors.New("unsupported chart version")
+	}
 	switch c.Metadata.Type {
 	case "", "application":
 		return nil
