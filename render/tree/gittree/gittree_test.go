@@ -174,8 +174,13 @@ func TestLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, "/", map[string]string{alternates: objects + "\n"})
+	workdir := map[string]string{"HEAD": "ref: refs/heads/main\n"}
+	for _, part := range []string{"config", "refs", "objects", "packed-refs", "info"} {
+		workdir[part] = "-> " + filepath.Join(at("packed"), ".git", part)
+	}
+	write(t, filepath.Join(at("workdir"), ".git"), workdir)
 	for name, want := range map[string]string{
-		"bare.git": "c3", "linked": "side", "alternates": "c3", "packed": "c3", "shallow": "c3", "extended": "c3", "relative": "c3",
+		"workdir": "c3", "bare.git": "c3", "linked": "side", "alternates": "c3", "packed": "c3", "shallow": "c3", "extended": "c3", "relative": "c3",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := content(t, open(t, at(name)), "HEAD", "a/file.yaml"); got != want {

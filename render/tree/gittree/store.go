@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/helper/chroot"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -129,9 +130,9 @@ func openStore(loc location) (*store, error) {
 	if _, err := os.ReadDir(loc.gitDir); err != nil {
 		return nil, err
 	}
-	var dot billy.Filesystem = osfs.New(loc.gitDir)
+	dot := filesOf(loc.gitDir)
 	if loc.common != loc.gitDir {
-		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(loc.common))
+		dot = dotgit.NewRepositoryFilesystem(dot, filesOf(loc.common))
 	}
 	alternates, err := alternateRoot(loc.common)
 	if err != nil {
@@ -141,6 +142,17 @@ func openStore(loc location) (*store, error) {
 		AlternatesFS: alternates, MaxOpenDescriptors: openPacks,
 	})}, nil
 }
+
+// filesOf is a directory of a repository. Symbolic links lead out of it, as they do for
+// git: repo and git-new-workdir link objects and refs to where several work trees have
+// them. go-git's own file system refuses such links.
+func filesOf(dir string) billy.Filesystem { return chroot.New(&linkedOS{}, dir) }
+
+// linkedOS is the operating system's files, with no links to be seen in them, so that
+// the operating system follows them.
+type linkedOS struct{ osfs.ChrootOS }
+
+func (*linkedOS) Readlink(string) (string, error) { return "", billy.ErrNotSupported }
 
 // alternateRoot is the file system that the lines of objects/info/alternates are
 // resolved against: go-git reads relative ones from its root, git from the
@@ -154,7 +166,7 @@ func alternateRoot(common string) (billy.Filesystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &alternateFS{Filesystem: osfs.New("/"), objects: objects, lines: strings.Fields(string(data))}, nil
+	return &alternateFS{Filesystem: filesOf("/"), objects: objects, lines: strings.Fields(string(data))}, nil
 }
 
 // alternateFS maps the paths go-git makes of relative alternates back to what
@@ -172,10 +184,10 @@ func (a *alternateFS) Stat(path string) (os.FileInfo, error) {
 func (a *alternateFS) Chroot(path string) (billy.Filesystem, error) {
 	for _, line := range a.lines {
 		if rooted(line) != "" && filepath.Dir(rooted(line)) == path {
-			return osfs.New(filepath.Dir(filepath.Join(a.objects, line))), nil
+			return filesOf(filepath.Dir(filepath.Join(a.objects, line))), nil
 		}
 	}
-	return osfs.New(path), nil
+	return filesOf(path), nil
 }
 
 func (a *alternateFS) real(path string) string {
