@@ -25,11 +25,11 @@ func TestBinaryFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "control characters") || len(d.Roots) != 2 || d.Roots[0].Dir != "k" {
+	if len(d.Diagnostics) != 1 || d.Diagnostics[0].Line != 3 || !strings.Contains(d.Diagnostics[0].Message, "control characters") || len(d.Roots) != 2 || d.Roots[0].Dir != "k" {
 		t.Errorf("found %+v", d)
 	}
 	p := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), d.Roots[0]).Problem
-	if p == nil || p.Path != "k/a.yaml" || !strings.Contains(p.Message, "control characters") {
+	if p == nil || p.Path != "k/a.yaml" || p.Line != 3 || !strings.Contains(p.Message, "control characters") {
 		t.Errorf("problem %v", p)
 	}
 }

@@ -138,7 +138,7 @@ func syntaxError(data []byte) (line int, message string) {
 	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
 		var node yaml.Node
 		if err := yaml.Unmarshal([]byte(c.Text), &node); err != nil {
-			return c.Line + tree.ErrorLine(err), stripLine(err)
+			return c.Line + tree.ErrorLineIn([]byte(c.Text), err), stripLine(err)
 		}
 	}
 	return 0, ""

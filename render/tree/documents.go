@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -168,7 +169,7 @@ func (d Document) syntax(err error) *SyntaxError {
 	}
 	text := YamlPrefix.ReplaceAllString(message, "")
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "unmarshal errors:"))
-	line := d.Line + ErrorLine(err)
+	line := d.Line + ErrorLineIn(d.Text, err)
 	if m := innerLine.FindStringSubmatch(text); m != nil {
 		text = innerLine.ReplaceAllString(text, "")
 		line = d.Line + Atoi(m[1])
@@ -293,12 +294,36 @@ func Atoi(s string) int {
 }
 
 // ErrorLine is the line a YAML error names, 1 when it names none.
-func ErrorLine(err error) int {
+func ErrorLine(err error) int { return ErrorLineIn(nil, err) }
+
+// ErrorLineIn is the line that a YAML error names. One about characters that no YAML has
+// names none: then it is the line of the first of these in the text, else 1.
+func ErrorLineIn(text []byte, err error) int {
 	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
 		return max(Atoi(m[1]), 1)
 	}
+	line := 1
+	for len(text) > 0 && characterError.MatchString(err.Error()) {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == '\n':
+			line++
+		case r == utf8.RuneError && size == 1, !isPrintable(r):
+			return line
+		}
+		text = text[size:]
+	}
 	return 1
 }
+
+// isPrintable reports whether a character may be in YAML (YAML 1.2, section 5.1), where a
+// byte order mark inside of a text is none.
+func isPrintable(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= '~' || r == 0x85 ||
+		r >= 0xA0 && r <= 0xFFFD && r != 0xFEFF || r >= 0x10000
+}
+
+var characterError = regexp.MustCompile(`UTF-8|control characters|Unicode character`)
 
 var YamlLine = regexp.MustCompile(`yaml: line (\d+)`)
 
