@@ -88,7 +88,7 @@ type entryKey struct {
 
 func keyOf(f *report.Finding) entryKey {
 	k := entryKey{
-		tree: f.Location.Tree, path: f.Location.Path, message: f.Message, policy: f.Policy,
+		tree: f.Location.Tree, path: f.Location.Path, message: unnamed(f), policy: f.Policy,
 		binding: f.Binding, field: f.Location.Field, status: f.Status, action: f.Action,
 		cause: f.Cause, policies: f.Policies, startLine: f.Location.StartLine,
 		startColumn: f.Location.StartColumn, validation: -1,

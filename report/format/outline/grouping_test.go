@@ -64,3 +64,31 @@ func TestReasonsBeforeAndAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestEntriesWithoutNames: the refusal of many objects at one line is one entry, though the
+// message has the name of each.
+func TestEntriesWithoutNames(t *testing.T) {
+	refused := func(name, message string) report.Finding {
+		return report.Finding{Status: report.StatusNew, Message: message, Object: &report.Object{Kind: "PersistentVolumeClaim", Name: name}}
+	}
+	in := func(namespace string, f report.Finding) report.Finding {
+		f.Object.Namespace = namespace
+		return f
+	}
+	var got []int
+	for _, e := range Entries([]report.Finding{
+		in("shop", refused("d", "(shop/d; v1)")), in("stock", refused("d", "(stock/d; v1)")),
+		refused("data", `PersistentVolumeClaim "data" is invalid: spec: Forbidden`),
+		refused("media", `PersistentVolumeClaim "media" is invalid: spec: Forbidden`),
+		refused("data", `PersistentVolumeClaim "data" is invalid: metadata: Forbidden`),
+		refused("a", `PersistentVolumeClaim "a" is invalid: spec: Forbidden`),
+		refused("a", "a-b is in (shop/a; v1)"),
+		refused("c", "a-b is in (shop/c; v1)"),
+		refused("b", "a-b is in (shop/a; v1)"),
+	}, false) {
+		got = append(got, 1+len(e.Also))
+	}
+	if d := cmp.Diff([]int{2, 3, 1, 2, 1}, got); d != "" {
+		t.Error(d)
+	}
+}
