@@ -85,10 +85,11 @@ func (e *expander) givenImplied(dir string, roots []render.Root) error {
 	}
 	source := sourceOf(fluxSystem)
 	roots = slices.DeleteFunc(slices.Clone(roots), func(root render.Root) bool { return !paths.Within(dir, root.Dir) })
-	if ref, ok := e.missingSource(e.holdersOf(roots)); ok {
+	group := e.holdersOf(roots)
+	if ref, ok := e.missingSource(group); ok {
 		source = ref
 	}
-	e.addImplied(dir, source)
+	e.addImplied(dir, source, group)
 	return nil
 }
 
@@ -162,12 +163,28 @@ func sourceOf(name string) render.ObjectRef {
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
 }
 
-// addImplied adds an entry point whose object the repository does not hold.
-func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
-	o := &render.Object{JSON: flux.Assumed(e.inSource(source, dir), source)}
+// addImplied adds an entry point whose object the repository does not hold. A group that it applies may need
+// variables, whose values that object has.
+func (e *expander) addImplied(dir string, source render.ObjectRef, group []*holder) *node {
+	substitutes := e.needsVariables(group)
+	o := &render.Object{JSON: flux.Assumed(e.inSource(source, dir), source, substitutes)}
 	n := e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
 	n.assumed = true
+	if substitutes {
+		n.unknown = map[string]string{"": "nothing in the repository says what applies " + dir + ", and which values it gives to variables"}
+	}
 	return n
+}
+
+// needsVariables reports whether an object of a group has a variable in its name or namespace, as none in a cluster has:
+// what applies the group replaces variables.
+func (e *expander) needsVariables(group []*holder) bool {
+	return slices.ContainsFunc(group, func(h *holder) bool {
+		return slices.ContainsFunc(e.results[h.root.RootID].Objects, func(o *render.Object) bool {
+			named := objects.HeaderOf(o).Metadata
+			return strings.Contains(named.Name+named.Namespace, "${")
+		})
+	})
 }
 
 // addMade adds an entry point whose object something else makes.

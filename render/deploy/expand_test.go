@@ -406,6 +406,14 @@ Kustomization/flux-system/flux-system (c) c entry`,
 		want: `Kustomization/flux-system/apps (c) apps =Secret/flux-system/missing, from which variables are substituted, is not in the repository A=own B=secret C=C of Secret/flux-system/secret is not base64 D=text
 Kustomization/flux-system/flux-system (c) c entry A=a B=bb`,
 	}, {
+		name: "names with variables where nothing says what applies them",
+		files: "-- services/a/a.yaml --\n" + strings.Replace(fromFleet("a", "./apps"), "namespace: flux-system", "namespace: '${ns}'", 1) +
+			"-- services/b/b.yaml --\n" + fromFleet("b", "./apps") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/${ns}/a (services/a) apps refused services/a/a.yaml:4:1: the field metadata.namespace of the Kustomization is not known: it holds ${ns}: nothing in the repository says what applies services/a, and which values it gives to variables
+Kustomization/${ns}/fleet (services/a) services/a entry =nothing in the repository says what applies services/a, and which values it gives to variables
+Kustomization/flux-system/b (services/b) apps
+Kustomization/flux-system/fleet (services/b) services/b entry`,
+	}, {
 		name: "Kustomizations that are not valid, or applied twice",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
 			"-- c/a.yaml --\n" + kustomization("a", "[1]", "") + "-- c/b.yaml --\n" + kustomization("b", "./b", "") + "-- c/d.yaml --\n" + kustomization("d", "./d", "") +

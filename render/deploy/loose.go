@@ -199,7 +199,7 @@ func (e *expander) addLoose(loose []*holder) error {
 	groups := groupsOf(loose)
 	for _, dir := range slices.Sorted(maps.Keys(groups)) {
 		if source, ok := e.missingSource(groups[dir]); ok && e.wouldRender(dir) {
-			e.addImplied(dir, source)
+			e.addImplied(dir, source, groups[dir])
 		} else {
 			byHand = append(byHand, groups[dir]...)
 		}

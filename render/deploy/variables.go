@@ -21,6 +21,9 @@ func (e *expander) resolveVariables(n *node) error {
 		return nil
 	}
 	values := map[string]render.Variable{}
+	if why := n.unknown[""]; why != "" {
+		values[""] = render.Variable{Unknown: why}
+	}
 	for i, ref := range post.SubstituteFrom {
 		if ref.Kind != "ConfigMap" && ref.Kind != "Secret" {
 			n.fail(render.ProblemFailed, fmt.Sprintf("spec.postBuild.substituteFrom[%d].kind", i), fmt.Sprintf("substitute from %q: only ConfigMap and Secret are allowed", ref.Kind))

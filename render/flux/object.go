@@ -13,22 +13,23 @@ import (
 
 // Implied is the Kustomization that `flux bootstrap` or flux-operator makes for a
 // directory of a source.
-func Implied(dir string, source render.ObjectRef) json.RawMessage { return implied(dir, source, nil) }
-
-// Assumed is the Kustomization that is taken to apply a directory of a source where nothing says what does. As it may well
-// decrypt Secrets, it does: otherwise encrypted ones would have it fail.
-func Assumed(dir string, source render.ObjectRef) json.RawMessage {
-	return implied(dir, source, map[string]any{"provider": "sops"})
+func Implied(dir string, source render.ObjectRef) json.RawMessage {
+	return implied(dir, source, map[string]any{})
 }
 
-func implied(dir string, source render.ObjectRef, decryption map[string]any) json.RawMessage {
-	spec := map[string]any{
-		"interval": "10m0s", "path": "./" + dir, "prune": true,
-		"sourceRef": map[string]any{"kind": source.Kind, "name": source.Name},
+// Assumed is the Kustomization that is taken to apply a directory of a source where nothing says what does. As it may well
+// decrypt Secrets, it does: otherwise encrypted ones would have it fail. It replaces variables where substitutes is set.
+func Assumed(dir string, source render.ObjectRef, substitutes bool) json.RawMessage {
+	spec := map[string]any{"decryption": map[string]any{"provider": "sops"}}
+	if substitutes {
+		spec["postBuild"] = map[string]any{}
 	}
-	if decryption != nil {
-		spec["decryption"] = decryption
-	}
+	return implied(dir, source, spec)
+}
+
+func implied(dir string, source render.ObjectRef, spec map[string]any) json.RawMessage {
+	spec["interval"], spec["path"], spec["prune"] = "10m0s", "./"+dir, true
+	spec["sourceRef"] = map[string]any{"kind": source.Kind, "name": source.Name}
 	object, _ := json.Marshal(map[string]any{ // strings and booleans
 		"apiVersion": Group + "/v1", "kind": Kind.Kind,
 		"metadata": map[string]any{"name": source.Name, "namespace": source.Namespace},
