@@ -88,10 +88,17 @@ func (r *review) isImmutable(verdicts ...server.Verdict) bool {
 
 // recreate judges the requests of a tool that deletes the object and creates it anew.
 func (r *review) recreate(ctx context.Context) error {
-	for _, p := range []target.Pair{
-		{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live},
-		{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true},
-	} {
+	return r.instead(ctx, target.Pair{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live}, r.creation())
+}
+
+// creation is the request by which an object is created that the base has, once it is gone.
+func (r *review) creation() target.Pair {
+	return target.Pair{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true}
+}
+
+// instead judges requests in place of the one that a pair stands for.
+func (r *review) instead(ctx context.Context, pairs ...target.Pair) error {
+	for _, p := range pairs {
 		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, was: r.was, applier: r.applier, versioned: r.versioned, Capture: r.Capture}
 		next.out.requests = 1
 		err := next.changed(ctx)
@@ -101,4 +108,11 @@ func (r *review) recreate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mayBeGone reports whether an update is refused for an immutable field, unless the cluster has deleted the object
+// by then: a Job that has finished, after its ttlSecondsAfterFinished.
+func (r *review) mayBeGone(final server.Verdict) bool {
+	return r.Operation() == apiserver.Update && r.Live == nil && target.Expires(r.Base) &&
+		final.Refusal != nil && immutable.MatchString(final.Refusal.ErrStatus.Message)
 }

@@ -180,6 +180,29 @@ func TestRecreated(t *testing.T) {
 	}
 }
 
+// TestJobMayBeGone: whether an update of a Job is refused that a cluster deletes after it has finished is not known,
+// and what creates it is judged.
+func TestJobMayBeGone(t *testing.T) {
+	expiring := strings.Replace(migration, "spec:\n  template:", "spec:\n  ttlSecondsAfterFinished: 60\n  template:", 1)
+	for image, want := range map[string][]string{"m:1": nil, "m:2": {"is immutable"}, "m:bad": {"is immutable", "CREATE bad image"}} {
+		in := input(expiring, strings.Replace(expiring, "m:1", image, 1))
+		in.Config.Workloads = new(bool)
+		r := mustScan(t, in)
+		var got []string
+		for _, i := range r.Indeterminate {
+			if strings.Contains(i.Why, "is immutable") && strings.Contains(i.Why, "ttlSecondsAfterFinished") {
+				got = append(got, "is immutable")
+			}
+		}
+		for _, f := range r.Findings {
+			got = append(got, f.Operation+" "+f.Message)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", image, got, want)
+		}
+	}
+}
+
 // TestReplacedIsCreated: Argo CD creates what it replaces without the annotation of what was last applied, which
 // large objects have no room for.
 func TestReplacedIsCreated(t *testing.T) {

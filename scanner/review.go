@@ -113,6 +113,11 @@ func (r *review) changed(ctx context.Context) error {
 		r.capture(&final, string(r.Operation()), nil)
 		return r.recreate(ctx)
 	}
+	if r.mayBeGone(final) {
+		r.capture(&final, string(r.Operation()), nil)
+		r.indeterminate(gaps.Object, "", fmt.Sprintf("the API server would refuse it (%s), but after its ttlSecondsAfterFinished the cluster deletes the Job: if it is gone by then, it is created", final.Refusal.ErrStatus.Message))
+		return r.instead(ctx, r.creation())
+	}
 	if r.Proposed != r.InForce {
 		r.out.evaluations += final.Evaluations
 	}

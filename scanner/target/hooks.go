@@ -62,7 +62,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 				first.Earlier = before
 			}
 			all = append(all, first)
-		case there && hook.Applied && was != nil && was.Ran && !expires(before): // it is applied over what is there
+		case there && hook.Applied && was != nil && was.Ran && !Expires(before): // it is applied over what is there
 			p.Generated = false
 		}
 	}
@@ -90,8 +90,8 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 	return all
 }
 
-// expires reports whether a cluster deletes a hook by itself some time after it has run.
-func expires(o *admission.Object) bool {
+// Expires reports whether a cluster deletes an object by itself some time after it has run.
+func Expires(o *admission.Object) bool {
 	spec, _ := o.Content()["spec"].(map[string]any)
 	return o.GroupVersionKind().Kind == "Job" && spec["ttlSecondsAfterFinished"] != nil
 }
@@ -143,7 +143,7 @@ func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []P
 			pairs = append(pairs, Pair{Key: key, Base: o})
 		}
 		create, remove := Pair{Key: key, Head: o, Generated: true}, Pair{Key: key, Base: o}
-		if exists && !hook.Replaced && hook.Applied && !expires(o) { // it is applied over what is there
+		if exists && !hook.Replaced && hook.Applied && !Expires(o) { // it is applied over what is there
 			pairs = append(pairs, Pair{Key: key, Base: o, Head: o})
 		} else {
 			pairs = append(pairs, create)
