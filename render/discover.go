@@ -19,7 +19,7 @@ import (
 // files no kustomization reads. Kustomizations that only use each other in a
 // cycle are represented by the first of them. Resources of Components that no root
 // uses do not count as used. Submodules, charts and .git are not searched, and tests of
-// Chainsaw and kuttl and what is in directories named testdata are no roots.
+// Chainsaw, kuttl and Kyverno and what is in directories named testdata are no roots.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is a
 // diagnostic.

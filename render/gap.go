@@ -63,7 +63,7 @@ const (
 	GapJsonnet GapKind = "jsonnet"
 	// GapComponent is the directory of a Component that no root uses.
 	GapComponent GapKind = "component"
-	// GapTest is the directory of a test of Chainsaw or kuttl.
+	// GapTest is the directory of a test of Chainsaw, kuttl or Kyverno.
 	GapTest GapKind = "test"
 	// GapTestData is a directory named testdata.
 	GapTestData GapKind = "test data"

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	sigsyaml "sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -17,6 +19,9 @@ import (
 // expects to find there, which need not be whole.
 var testFile = regexp.MustCompile(`^(chainsaw-test|[0-9]+-(assert|errors))\.ya?ml$`)
 
+// kyvernoTest matches names of files that `kyverno test` looks for. What they try policies on is applied nowhere.
+var kyvernoTest = regexp.MustCompile(`^kyverno-test\.ya?ml$`)
+
 // findTests finds the directories that are tests with all below them: those with such a file,
 // or rather the nearest directory at or above one whose name begins with a dot, where tests
 // keep what they share.
@@ -24,11 +29,21 @@ func (d *discoverer) findTests() {
 	d.tests = map[string]bool{}
 	for _, l := range d.dirs {
 		for _, name := range l.manifests {
-			if testFile.MatchString(path.Base(name)) {
+			if testFile.MatchString(path.Base(name)) || kyvernoTest.MatchString(path.Base(name)) && !d.testsOwnPolicies(name) {
 				d.tests[testTop(l.path)] = true
 			}
 		}
 	}
+}
+
+// testsOwnPolicies reports whether a test of Kyverno tries policies in its own directory or below, which may be deployed.
+func (d *discoverer) testsOwnPolicies(name string) bool {
+	var test struct {
+		Policies []string `json:"policies"`
+	}
+	data, _, err := d.tree.Load(name, tree.NewTrace())
+	return err != nil || sigsyaml.Unmarshal(data, &test) != nil ||
+		slices.ContainsFunc(test.Policies, func(policy string) bool { return !strings.HasPrefix(path.Clean(policy), "..") })
 }
 
 func testTop(dir string) string {

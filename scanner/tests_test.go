@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestTestsAreNoRoots: what a test of Chainsaw or kuttl applies and expects, and what is in
+// TestTestsAreNoRoots: what a test of Chainsaw, kuttl or Kyverno applies and expects, and what is in
 // directories named testdata, is not deployed, nor does it judge, but a change to it does not pass in silence, and does not hide what was
 // deployed before.
 func TestTestsAreNoRoots(t *testing.T) {
@@ -23,10 +23,13 @@ metadata: {name: p}
 	bad := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: bad, namespace: default}, data: {a: 1}}")}
 	good := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: good, namespace: default}}")}
 	marker := &fstest.MapFile{Data: []byte("{apiVersion: chainsaw.kyverno.io/v1alpha1, kind: Test, metadata: {name: t}}")}
+	tests := func(policy string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("{apiVersion: cli.kyverno.io/v1alpha1, kind: Test, metadata: {name: t}, policies: [" + policy + "], resources: [bad.yaml]}")}
+	}
 	lists := func(names string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte("resources: [" + names + "]\n")}
 	}
-	const aTest = "not judged: is a test of Chainsaw or kuttl, which runs in a cluster of its own: it is not judged, and judges nothing"
+	const aTest = "not judged: is a test of Chainsaw, kuttl or Kyverno, which applies nothing to this cluster: it is not judged, and judges nothing"
 	const testData = "not judged: is test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
 	for name, c := range map[string]struct {
 		base, head             fstest.MapFS
@@ -37,6 +40,9 @@ metadata: {name: p}
 			want: []string{"app/.chainsaw-test " + aTest}},
 		"without a dot": {head: fstest.MapFS{"e2e/one/chainsaw-test.yml": marker, "e2e/one/below/bad.yaml": bad, "e2e/two/03-assert.yaml": bad, "e2e/good.yaml": good},
 			want: []string{"e2e/one " + aTest, "e2e/two " + aTest}},
+		"of Kyverno": {head: fstest.MapFS{"policies/.kyverno-test/kyverno-test.yaml": tests("../p.yaml"), "policies/.kyverno-test/bad.yaml": bad, "policies/p.yaml": good, "tests/one/kyverno-test.yml": tests("../../policies"), "tests/one/below/bad.yaml": bad},
+			want: []string{"policies/.kyverno-test " + aTest, "tests/one " + aTest}},
+		"of Kyverno beside its policies": {head: fstest.MapFS{"policies/kyverno-test.yaml": tests("p.yaml"), "policies/p.yaml": bad}, want: []string{"policies/p.yaml denied"}},
 		"what a test uses": {head: fstest.MapFS{"e2e/chainsaw-test.yaml": marker, "e2e/kustomization.yaml": lists("../app"), "app/kustomization.yaml": lists("bad.yaml"), "app/bad.yaml": bad},
 			want: []string{"app/bad.yaml denied", "e2e " + aTest}},
 		"what uses a test": {head: fstest.MapFS{"e2e/chainsaw-test.yaml": marker, "e2e/bad.yaml": bad, "app/kustomization.yaml": lists("../e2e/bad.yaml")},

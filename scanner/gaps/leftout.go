@@ -26,7 +26,7 @@ func whyLeftOut(kind render.GapKind) string {
 	case render.GapExtension:
 		return "a manifest, but kubectl, Flux and Argo CD do not read it in a directory: its extension must be .yaml, .yml or .json in lower case"
 	case render.GapTest:
-		return "a test of Chainsaw or kuttl, which runs in a cluster of its own: it is not judged, and judges nothing"
+		return "a test of Chainsaw, kuttl or Kyverno, which applies nothing to this cluster: it is not judged, and judges nothing"
 	case render.GapTestData:
 		return "test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
 	case render.GapJsonnet:
