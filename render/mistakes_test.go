@@ -28,6 +28,7 @@ func TestMistakes(t *testing.T) {
 		{"k: kind: Kustomizaton|resources: [cm.yaml]", "k:1 kind has to be Kustomization or Component"},
 		{"k: resources:|\t- cm.yaml", "k:2 invalid YAML: found character that cannot start any token"},
 		{"k: apiVersion: kustomize.config.k8s.io/v1beta1", "k:1 a kustomization has no fields but kind and apiVersion"},
+		{"k: resources: [../b]; b/kustomization.yaml: kind: Kustomization", "b/kustomization.yaml:1 a kustomization has no fields but kind and apiVersion"},
 		// What is not there.
 		{"k: resources: [cm.yaml, gone.yaml]", `k:1 "gone.yaml" does not exist: there is no app/gone.yaml`},
 		{"k: resources: [../e]; e/x.txt: x", "k:1 there is no kustomization.yaml in the directory e"},
@@ -62,6 +63,11 @@ func TestMistakes(t *testing.T) {
 		{"k: resources: [n.yaml]; app/n.yaml: a: 1|---|- x", "app/n.yaml:1 a document is not an object: it has no apiVersion, kind and metadata"},
 		{"k: resources: [n.yaml]; app/n.yaml: {apiVersion: v1, metadata: {name: a}}", "app/n.yaml:1 an object has no kind"},
 		{"k: resources: [n.yaml]; app/n.yaml: apiVersion: v1|kind: ConfigMap|metadata: {name: a}|metadata: {name: b}", `app/n.yaml:1 the key "metadata" is repeated in a map`},
+		{"k: resources: [cm.yaml, n.yaml]; app/n.yaml: apiVersion: v1|kind: ConfigMap|metadata: {name: b}|data:|  x: {{y}}", "app/n.yaml:5 invalid YAML: a mapping is the key of another, as of {{ }} that is not quoted"},
+		{"k: resources: [../b]; b/kustomization.yaml: resources: [n.yaml]; b/n.yaml: apiVersion: v1|kind: ConfigMap|metadata: {name: b}|data:|  x: {{y}}", "b/n.yaml:5 invalid YAML: a mapping is the key of another, as of {{ }} that is not quoted"},
+		// Configurations.
+		{"k: resources: [cm.yaml]|configurations: [c.yaml]; app/c.yaml: namespace: [{path: x}]|nameReference:|- kind: ConfigMap|  namespace: x|  fieldSpecs: [{kind: Pod, path: z}]", `app/c.yaml:4 a configuration of kustomize has no field "namespace" there`},
+		{"k: namespace: x|resources: [cm.yaml]|configurations: [c.yaml]; app/c.yaml: nameReferences: []", `app/c.yaml:1 a configuration of kustomize has no field "nameReferences" there`},
 	} {
 		files := fstest.MapFS{"app/cm.yaml": {Data: []byte(configMap)}, "app/dep.yaml": {Data: []byte(deployment)}}
 		for _, file := range strings.Split(c.files, "; ") {

@@ -28,7 +28,7 @@ func (r *Source) explain(root render.Root, c *build.Closure, failure error) *ren
 	}()
 	said := false
 	for _, find := range []func(string, *build.Closure) (tree.Position, string, bool){
-		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.said, mentionedEntry, deepestKustomization,
+		r.kustomizationCount, brokenKustomization, r.mappingAsKey, r.unknownSetting, r.brokenFile, r.missingFile, r.said, mentionedEntry, deepestKustomization,
 	} {
 		pos, message, ok := find(text, c)
 		if ok && message != "" && !said {
@@ -256,7 +256,7 @@ var (
 	accumulating = regexp.MustCompile(`^(accumulation err='|accumulat(ing|e) (resources|components)( from '[^']*')?: |accumulate(Resources|Directory|Components): ?|recursed (accumulation of|merging from) path '[^']*': |couldn't make target for path '[^']*': |read [^:']*: is a directory'?: )`)
 	// mustBuild is what follows of a file that kustomize tried as a directory too.
 	mustBuild   = regexp.MustCompile(`': (must build at directory|unable to find one of|evalsymlink failure|stat |new root )`)
-	templateKey = regexp.MustCompile(`invalid map key: map\[interface`)
+	templateKey = regexp.MustCompile(`invalid map key: map\[`)
 )
 
 // address is where kustomize keeps what it prints in some errors, which is another

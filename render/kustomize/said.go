@@ -125,7 +125,8 @@ var sayings = []saying{
 		return f.mentioned("kind: " + m[1]), fmt.Sprintf("there is no builtin plugin %s", m[1])
 	}),
 	on(`^kustomization.yaml is empty`, func(f *failure, _ []string) (tree.Position, string) {
-		return tree.Position{}, "a kustomization has no fields but kind and apiVersion"
+		pos, _, _ := deepestKustomization(f.text, f.closure)
+		return pos, "a kustomization has no fields but kind and apiVersion"
 	}),
 	on(`security; file '([^']*)' is not in or below '([^']*)'`, func(f *failure, m []string) (tree.Position, string) {
 		pos, _ := f.entry([][]string{m[:2]})

@@ -16,13 +16,14 @@ import (
 
 // FieldPosition finds the first key of a name anywhere in the file.
 func (k *Kustomization) FieldPosition(name string) tree.Position {
-	if key := findKey(k.Document(), name); key != nil {
+	if key := FindKey(k.Document(), name); key != nil {
 		return tree.Position{Path: k.Path, Line: key.Line, Column: key.Column}
 	}
 	return tree.Position{Path: k.Path, Line: 1}
 }
 
-func findKey(node *yaml.Node, name string) *yaml.Node {
+// FindKey returns the first key of a name in a node or below; nil when there is none.
+func FindKey(node *yaml.Node, name string) *yaml.Node {
 	if node.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == name {
@@ -31,7 +32,7 @@ func findKey(node *yaml.Node, name string) *yaml.Node {
 		}
 	}
 	for _, child := range node.Content {
-		if key := findKey(child, name); key != nil {
+		if key := FindKey(child, name); key != nil {
 			return key
 		}
 	}
