@@ -65,6 +65,9 @@ const (
 	GapComponent GapKind = "component"
 	// GapTest is the directory of a test of Chainsaw, kuttl or Kyverno.
 	GapTest GapKind = "test"
+	// GapFleet is a file of a bundle of Rancher Fleet, and GapHelmfile one of Helmfile.
+	GapFleet    GapKind = "fleet"
+	GapHelmfile GapKind = "helmfile"
 	// GapTestData is a directory named testdata.
 	GapTestData GapKind = "test data"
 	// GapAmbiguous is an object that several units apply, each with a content of its own.

@@ -61,6 +61,7 @@ func (d *discoverer) findGaps() {
 		if l.chart && d.isChart(l.path) && !d.isLibrary(l.path) {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapChart, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
 		}
+		d.gapTools(l)
 		root, below := nearest(l.path, plain)
 		if !below {
 			root = l.path
@@ -72,6 +73,41 @@ func (d *discoverer) findGaps() {
 			d.gapBeside(name, root, below, d.mayBePlain(l) && (below || abovePlain[l.path]), roots)
 		}
 	}
+}
+
+// gapTools adds a gap for each file by which Rancher Fleet or Helmfile deploys something.
+func (d *discoverer) gapTools(l *directory) {
+	for _, name := range l.manifests {
+		base := path.Base(name)
+		switch whole, ok := d.isBundle(name); {
+		case ok && whole && l.path != ".":
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapFleet, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
+		case ok && whole:
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapFleet, Root: RootID{Dir: l.path}, Identity: d.filesID(l.manifests)})
+		case ok:
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapFleet, Root: RootID{Dir: l.path}, Identity: d.filesID([]string{name})})
+		case base == "helmfile.yaml" || base == "helmfile.yml" || path.Base(l.path) == "helmfile.d":
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapHelmfile, Root: RootID{Dir: l.path}, Identity: d.filesID(l.manifests)})
+		}
+	}
+}
+
+// isBundle reports whether a file makes its directory a bundle of Rancher Fleet
+// (https://fleet.rancher.io/ref-fleet-yaml), and whether that is more than the manifests in it, which are judged.
+func (d *discoverer) isBundle(name string) (whole, ok bool) {
+	if path.Base(name) != "fleet.yaml" {
+		return false, false
+	}
+	var bundle map[string]any
+	data, _, err := d.tree.Load(name, tree.NewTrace())
+	if err != nil || sigsyaml.Unmarshal(data, &bundle) != nil || bundle["apiVersion"] != nil {
+		return false, false
+	}
+	for field := range bundle {
+		whole = whole || slices.Contains([]string{"helm", "kustomize", "overlays", "targetCustomizations", "targets", "yaml"}, field)
+		ok = ok || slices.Contains([]string{"defaultNamespace", "namespace", "dependsOn", "diff", "labels", "paused"}, field)
+	}
+	return whole, ok || whole
 }
 
 // isUnread reports whether a file has objects, but a name that what applies its directory

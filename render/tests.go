@@ -113,17 +113,23 @@ func (d *discoverer) isSource(l *directory) bool {
 
 // manifestsID is an identity of the manifests and kustomizations at and below a directory.
 func (d *discoverer) manifestsID(dir string) string {
-	h := sha256.New()
+	var names []string
 	at := d.extents[dir]
 	for _, l := range d.dirs[at.from:at.to] {
-		names := slices.Clone(l.manifests)
+		names = append(names, l.manifests...)
 		for _, name := range l.rootFiles {
 			names = append(names, path.Join(l.path, name))
 		}
-		for _, name := range names {
-			id, err := d.tree.Identity(name)
-			_, _ = fmt.Fprintf(h, "%q %s %v\n", name, id, err)
-		}
+	}
+	return d.filesID(names)
+}
+
+// filesID is an identity of files.
+func (d *discoverer) filesID(names []string) string {
+	h := sha256.New()
+	for _, name := range names {
+		id, err := d.tree.Identity(name)
+		_, _ = fmt.Fprintf(h, "%q %s %v\n", name, id, err)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

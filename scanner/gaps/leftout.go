@@ -29,6 +29,10 @@ func whyLeftOut(kind render.GapKind) string {
 		return "a test of Chainsaw, kuttl or Kyverno, which applies nothing to this cluster: it is not judged, and judges nothing"
 	case render.GapTestData:
 		return "test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
+	case render.GapFleet:
+		return "what Rancher Fleet deploys by, which is not followed: the charts, kustomizations, values, targets and namespaces that it names are not judged"
+	case render.GapHelmfile:
+		return "what Helmfile deploys by, which is not followed: the releases that it names are not judged"
 	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	}
