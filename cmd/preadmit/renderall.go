@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -48,7 +49,7 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
 		KubeVersion: admission.KubernetesVersion(), Entries: entries, Self: cfg.Self, SourcePaths: cfg.SourcePaths, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts(), Everything: everything, Render: rendering(renderer),
 	})
-	if entry := new(deploy.EntryError); errors.As(err, &entry) {
+	if entry := new(paths.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
 	}
 	return graph, err

@@ -87,7 +87,7 @@ func (e *expander) addArgo(parent *node, c *cluster, k objects.Held) {
 }
 
 // argoMentions are what may hold objects of Argo CD.
-var argoMentions = []render.Mention{mentionOf(argocd.Kind), mentionOf(argocd.SetKind)}
+var argoMentions = []render.Mention{objects.MentionOf(argocd.Kind), objects.MentionOf(argocd.SetKind)}
 
 // argoIn are the Applications and ApplicationSets of a result.
 func argoIn(r *render.Result) []objects.Held {

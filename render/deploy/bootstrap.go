@@ -163,7 +163,7 @@ func (e *expander) findAccountsOf(c *cluster) error {
 			if fi == nil {
 				continue
 			}
-			for name, account := range flux.Accounts(e.ctx, e.renderer.Tree().Limits, fi, namespaceOfInstance(o), o.Object.Unknown) {
+			for name, account := range flux.Accounts(e.ctx, e.renderer.Tree().Limits, fi, o.NamespaceOr(fluxSystem), o.Object.Unknown) {
 				if _, known := c.accounts[name]; !known {
 					c.accounts[name] = account
 				}

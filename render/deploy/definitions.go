@@ -53,7 +53,7 @@ func (e *expander) settleReleases() error {
 
 // mentionsOfUnits are what objects have in common that ask for units.
 func mentionsOfUnits() []render.Mention {
-	return append([]render.Mention{mentionOf(flux.Kind), mentionOf(releases.Kind), mentionOf(resourceSetKind)}, argoMentions...)
+	return append([]render.Mention{objects.MentionOf(flux.Kind), objects.MentionOf(releases.Kind), objects.MentionOf(resourceSetKind)}, argoMentions...)
 }
 
 // addChildren adds the units that objects of a unit ask for.

@@ -45,13 +45,9 @@ func (e *expander) candidates(mentions ...render.Mention) []render.Root {
 	return roots
 }
 
-func mentionOf(kind schema.GroupKind) render.Mention {
-	return render.Mention{Group: kind.Group, Kind: kind.Kind}
-}
-
 // givenEntries adds the entry points of the options.
 func (e *expander) givenEntries() error {
-	roots := e.candidates(mentionOf(flux.Kind))
+	roots := e.candidates(objects.MentionOf(flux.Kind))
 	if err := e.render(roots); err != nil {
 		return err
 	}
@@ -64,7 +60,7 @@ func (e *expander) givenEntries() error {
 			continue
 		}
 		if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir {
-			return &EntryError{entry}
+			return &paths.EntryError{Dir: entry}
 		}
 		// What is written in the directory itself goes before what is elsewhere.
 		slices.SortStableFunc(roots, func(a, b render.Root) int { return cmp.Compare(rank(dir, a), rank(dir, b)) })
@@ -91,13 +87,6 @@ func (e *expander) givenImplied(dir string, roots []render.Root) error {
 	}
 	e.addImplied(dir, source, group)
 	return nil
-}
-
-// EntryError says that a directory that was named as an entry point is not there.
-type EntryError struct{ Dir string }
-
-func (e *EntryError) Error() string {
-	return fmt.Sprintf("the entry point %s: no such directory", e.Dir)
 }
 
 func rank(dir string, root render.Root) int {
@@ -166,25 +155,14 @@ func sourceOf(name string) render.ObjectRef {
 // addImplied adds an entry point whose object the repository does not hold. A group that it applies may need
 // variables, whose values that object has.
 func (e *expander) addImplied(dir string, source render.ObjectRef, group []*holder) *node {
-	substitutes := e.needsVariables(group)
-	o := &render.Object{JSON: flux.Assumed(e.inSource(source, dir), source, substitutes)}
+	substitutes := slices.ContainsFunc(group, func(h *holder) bool { return objects.NeedVariables(e.results[h.root.RootID]) })
+	o := &render.Object{JSON: flux.Assumed(paths.Below(e.topOf(source), dir), source, substitutes)}
 	n := e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
 	n.assumed = true
 	if substitutes {
 		n.unknown = map[string]string{"": "nothing in the repository says what applies " + dir + ", and which values it gives to variables"}
 	}
 	return n
-}
-
-// needsVariables reports whether an object of a group has a variable in its name or namespace, as none in a cluster has:
-// what applies the group replaces variables.
-func (e *expander) needsVariables(group []*holder) bool {
-	return slices.ContainsFunc(group, func(h *holder) bool {
-		return slices.ContainsFunc(e.results[h.root.RootID].Objects, func(o *render.Object) bool {
-			named := objects.HeaderOf(o).Metadata
-			return strings.Contains(named.Name+named.Namespace, "${")
-		})
-	})
 }
 
 // addMade adds an entry point whose object something else makes.
@@ -198,15 +176,6 @@ func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) 
 		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", k.Ref(), source),
 	})
 	return n
-}
-
-// inSource is the path of a directory of the tree in a source.
-func (e *expander) inSource(source render.ObjectRef, dir string) string {
-	top := e.topOf(source)
-	if top == "." || !paths.Within(top, dir) {
-		return dir
-	}
-	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
 }
 
 // wouldRender reports whether Flux can make something of a directory.
@@ -259,20 +228,13 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 
 // mentionsOfInstances find FluxInstances, and HelmReleases whose values are those of one.
 func mentionsOfInstances() []render.Mention {
-	return []render.Mention{mentionOf(fluxtypes.InstanceKind), {Group: releases.Kind.Group, Kind: releases.Kind.Kind, Word: "instance"}}
+	return []render.Mention{objects.MentionOf(fluxtypes.InstanceKind), {Group: releases.Kind.Group, Kind: releases.Kind.Kind, Word: "instance"}}
 }
 
 // sourceOfInstance is the source that a FluxInstance makes.
 func sourceOfInstance(o objects.Held, fi *fluxtypes.Instance) render.ObjectRef {
-	namespace := namespaceOfInstance(o)
+	namespace := o.NamespaceOr(fluxSystem)
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
-}
-
-func namespaceOfInstance(o objects.Held) string {
-	if o.Root.Object == (render.ObjectRef{}) { // its deployer may set the namespace
-		return cmp.Or(o.Metadata.Namespace, fluxSystem)
-	}
-	return o.Ref().Namespace
 }
 
 // addInstance adds the entry point of a FluxInstance, if it is a directory of choice: what the patches of

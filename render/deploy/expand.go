@@ -216,7 +216,7 @@ func (e *expander) expand(nodes []*node) error {
 		if n.root.Unit.Problem != nil {
 			continue
 		}
-		if n.release == nil && (e.opts.Everything || n.steps > 0 || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(fluxtypes.InstanceKind))...)) {
+		if n.release == nil && (e.opts.Everything || n.steps > 0 || e.mayHold(n.root, append(mentionsOfUnits(), objects.MentionOf(fluxtypes.InstanceKind))...)) {
 			holding = append(holding, n)
 		} else {
 			e.claim(n)

@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/internal/cputime"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
 // kustomization is a Flux Kustomization.
@@ -502,7 +503,7 @@ func TestMissingEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = deploy.Expand(context.Background(), r, found, deploy.Options{Entries: []string{"none"}})
-	if entry := new(deploy.EntryError); !errors.As(err, &entry) || entry.Dir != "none" {
+	if entry := new(paths.EntryError); !errors.As(err, &entry) || entry.Dir != "none" {
 		t.Errorf("%v", err)
 	}
 }

@@ -92,7 +92,7 @@ func idsOf(holders []*holder) []render.RootID {
 func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	var roots []render.Root
 	for _, root := range e.found {
-		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, mentionOf(flux.Kind)) {
+		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, objects.MentionOf(flux.Kind)) {
 			roots = append(roots, root)
 		}
 	}

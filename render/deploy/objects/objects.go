@@ -3,6 +3,7 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -68,6 +69,15 @@ func (o Held) Unknown(decides func(path []string) bool) []render.Unknown {
 	return slices.Concat(o.Object.Unknown, slices.DeleteFunc(o.Object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
 }
 
+// NamespaceOr returns the namespace of an object, or another one where its deployer may set it: nothing says who applies
+// the object, and it names none.
+func (o Held) NamespaceOr(other string) string {
+	if o.Root.Object == (render.ObjectRef{}) {
+		return cmp.Or(o.Metadata.Namespace, other)
+	}
+	return o.Ref().Namespace
+}
+
 // Of returns the objects of a result that are of a kind.
 func Of(r *render.Result, kind schema.GroupKind) []Held {
 	if r == nil {
@@ -98,4 +108,18 @@ func IndexOf(r *render.Result) Index {
 		}
 	}
 	return ix
+}
+
+// MentionOf returns what objects of a kind mention.
+func MentionOf(kind schema.GroupKind) render.Mention {
+	return render.Mention{Group: kind.Group, Kind: kind.Kind}
+}
+
+// NeedVariables reports whether an object of a result has a variable in its name or namespace, as none in a cluster
+// has: what applies the result replaces variables.
+func NeedVariables(r *render.Result) bool {
+	return slices.ContainsFunc(r.Objects, func(o *render.Object) bool {
+		named := HeaderOf(o).Metadata
+		return strings.Contains(named.Name+named.Namespace, "${")
+	})
 }

@@ -3,6 +3,7 @@
 package paths
 
 import (
+	"fmt"
 	"path"
 	"strings"
 )
@@ -35,4 +36,19 @@ func AreClusters(a, b string) bool {
 // IsHidden reports whether the name of a directory, or of one above it, begins with a dot.
 func IsHidden(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
+}
+
+// Below returns the path of a directory in another one that it is in, else its own.
+func Below(top, dir string) string {
+	if top == "." || !Within(top, dir) {
+		return dir
+	}
+	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
+}
+
+// EntryError says that a directory that was named as an entry point is not there.
+type EntryError struct{ Dir string }
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("the entry point %s: no such directory", e.Dir)
 }
