@@ -9,10 +9,10 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// around is where the mapping or list is written among values that a template wrote what is nearest to a missing field
-// from, as with toYaml: its key, or the item of a list. One with nothing in it may be what leaves that out as a whole.
+// around is where the mapping or list is written among values that a template wrote a field from, or what is nearest to a
+// missing one, as with toYaml: its key, or the item of a list. One with nothing in it may be what leaves that out as a whole.
 func (l *looked) around() (place origin.Place, ok bool) {
-	if l.missing == nil || l.made.Document == nil || l.node == nil {
+	if l.missing == nil && !l.whole || l.made.Document == nil || l.node == nil {
 		return place, false
 	}
 	if _, _, inText := origin.CutText(l.field); inText {
@@ -25,18 +25,22 @@ func (l *looked) around() (place origin.Place, ok bool) {
 	if place, ok = l.writtenAt(leaf); ok {
 		place = origin.Place{Position: place.Position, Evidence: origin.Nearest, Why: place.Why}
 	}
+	if ok && l.there {
+		text := l.placeOf(nil)
+		place.Evidence, place.Text = origin.Inferred, &text
+	}
 	return place, ok
 }
 
 // holder is the leaf that around is about.
 func (l *looked) holder() *Leaf {
 	field, n, missing := nearestField(l.node, l.field)
-	own, _ := l.made.Document.File.Action(l.at)
+	own, blocks := l.made.Document.File.Action(l.content)
 	steps, scalar := firstScalar(n)
 	switch {
 	case isEmpty(n):
 		return l.emptied(field)
-	case own != nil && scalar != nil:
+	case scalar != nil && (own != nil || n.Kind == yaml.SequenceNode && len(blocks) > 0): // its items may be those of a list
 		return l.above(field, steps, scalar)
 	case own == nil && missing != "":
 		return l.emptied(origin.AppendKey(field, missing))
@@ -138,11 +142,7 @@ func nearestField(n *yaml.Node, field string) (at string, found *yaml.Node, miss
 		if steps[0].Indexed {
 			at = FieldOf(at, []any{steps[0].Index})
 		} else {
-			var keys []string
-			for _, s := range steps[:used] {
-				keys = append(keys, s.Key)
-			}
-			at = origin.AppendKey(at, strings.Join(keys, "."))
+			at = origin.AppendKey(at, joined(steps[:used]))
 		}
 		n, steps = next, steps[used:]
 	}

@@ -12,9 +12,12 @@ import (
 
 // wrote is what of templates wrote a field, or what is nearest around it.
 type wrote struct {
-	// at is the part of a template that did, literal set when it is text of it.
-	at      engine.Place
-	literal bool
+	// at is the part of a template that did, literal set when it is text of it. Of a mapping, a list or a block of text it is
+	// what wrote its key, and content what wrote what is in it.
+	at, content engine.Place
+	literal     bool
+	// block is set when it is a block that begins with text of the template.
+	block bool
 	// ways are the parts that wrote the characters of the value, each with those that it was called by.
 	ways [][]engine.Place
 	// missing are the keys on the way to the field that the object does not have; nil if it has the field.
@@ -27,19 +30,34 @@ func (o *object) wrote(field, part string) (w wrote) {
 	if d == nil || o.node == nil {
 		return w
 	}
-	n, missing := nearest(o.rootOf(field))
+	n, key, missing := nearest(o.rootOf(field))
 	all := d.Trace(n)
 	w.ways, w.missing = [][]engine.Place{all}, missing
 	if missing == nil {
 		w.ways = d.TracePart(n, part)
 	}
-	for _, p := range all {
-		if p.File != "" {
-			w.at, w.literal = p, missing == nil && d.IsLiteral(n)
-			break
-		}
+	w.content = inFile(all)
+	w.at, w.literal = w.content, missing == nil && d.IsLiteral(n)
+	if key == nil {
+		return w
+	}
+	switch at := inFile(d.Trace(key)); {
+	case n.Kind != yaml.ScalarNode:
+		w.at = at
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && w.content.Literal && at.File == w.content.File:
+		w.at, w.block = at, true
 	}
 	return w
+}
+
+// inFile is the innermost of places that is in a file; empty if none is.
+func inFile(places []engine.Place) engine.Place {
+	for _, p := range places {
+		if p.File != "" {
+			return p
+		}
+	}
+	return engine.Place{}
 }
 
 // rootOf is the node that the steps of a field lead from: the document, or that in a text of it. The steps lead to the
@@ -50,7 +68,7 @@ func (o *object) rootOf(field string) (*yaml.Node, []origin.PathStep) {
 		return o.node, origin.ParsePath(field)
 	}
 	steps := origin.ParsePath(text)
-	if n, missing := nearest(o.node, steps); missing == nil {
+	if n, _, missing := nearest(o.node, steps); missing == nil {
 		if root := origin.ParseText(n, strings.Split(o.made.Document.Text, "\n")); root != nil {
 			return root, origin.ParsePath(in)
 		}
@@ -79,8 +97,9 @@ func (o *object) readsOf(w wrote) *reads {
 	return known
 }
 
-// nearest is the node of a field or, if keys are missing on the way to it, the innermost one on that way.
-func nearest(n *yaml.Node, steps []origin.PathStep) (found *yaml.Node, missing []string) {
+// nearest is the node of a field or, if keys are missing on the way to it, the innermost one on that way, and the key of that;
+// nil for an item of a list.
+func nearest(n *yaml.Node, steps []origin.PathStep) (found, key *yaml.Node, missing []string) {
 	for len(steps) > 0 {
 		next, used := child(n, steps)
 		if next == nil {
@@ -90,11 +109,23 @@ func nearest(n *yaml.Node, steps []origin.PathStep) (found *yaml.Node, missing [
 					missing = append(missing, s.Key)
 				}
 			}
-			return n, missing
+			return n, key, missing
+		}
+		if key = nil; !steps[0].Indexed {
+			key = keyOf(n, joined(steps[:used]), next)
 		}
 		n, steps = next, steps[used:]
 	}
-	return n, nil
+	return n, key, nil
+}
+
+// joined is the key that steps of a field path make.
+func joined(steps []origin.PathStep) string {
+	var keys []string
+	for _, s := range steps {
+		keys = append(keys, s.Key)
+	}
+	return strings.Join(keys, ".")
 }
 
 // child goes as many steps of a field path as make a key or an index.
@@ -102,10 +133,8 @@ func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 	if s := steps[0]; s.Indexed && n.Kind == yaml.SequenceNode {
 		return below(n, s.Index), 1
 	}
-	var keys []string
-	for i, s := range steps {
-		keys = append(keys, s.Key)
-		if value := below(n, strings.Join(keys, ".")); value != nil {
+	for i := range steps {
+		if value := below(n, joined(steps[:i+1])); value != nil {
 			return value, i + 1
 		}
 	}
