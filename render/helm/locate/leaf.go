@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 
@@ -165,16 +167,40 @@ func (l *Leaf) others() []any {
 	return []any{"x"}
 }
 
-// otherTexts are a text that is longer and one with another digit, which a quantity or a version may have; of a number
-// another one.
-func otherTexts(v string) []any {
+// otherTexts are a text that is longer at both ends, of which templates may cut one off, and one with another digit, which a
+// quantity or a version may have; of a number another one. Of several lines it is first one that is still YAML.
+func otherTexts(v string) (all []any) {
+	longer := v + "x"
+	if strings.Contains(v, "\n") {
+		if entries := otherEntries(v); entries != v {
+			all = append(all, entries)
+		}
+	} else if r, _ := utf8.DecodeRuneInString(v); unicode.IsLetter(r) {
+		longer = "x" + longer
+	}
 	last := strings.LastIndexAny(v, "0123456789")
 	if last < 0 {
-		return []any{v + "x"}
+		return append(all, longer)
 	}
 	counted := v[:last] + string('0'+(v[last]-'0'+1)%10) + v[last+1:]
 	if strings.Trim(v, "0123456789") == "" {
 		return []any{counted}
 	}
-	return []any{v + "x", counted}
+	return append(all, longer, counted)
+}
+
+// otherEntries is a text of YAML with other values at its keys, but for the kind of an object.
+func otherEntries(v string) string {
+	lines := strings.Split(v, "\n")
+	for i, line := range lines {
+		key, value, _ := strings.Cut(line, ": ")
+		if name := strings.Trim(key, " \t-\"'"); name == "kind" || name == "apiVersion" {
+			continue
+		}
+		begin := strings.TrimLeft(value, " \"'")
+		if r, _ := utf8.DecodeRuneInString(begin); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.HasPrefix(begin, "{{") {
+			lines[i] = line[:len(line)-len(begin)] + "x" + begin
+		}
+	}
+	return strings.Join(lines, "\n")
 }
