@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/preadmit/preadmit/render/origin"
@@ -33,19 +34,21 @@ type changedFile struct {
 	// written are lines that were added or changed, cut those before which some are
 	// gone.
 	written, cut map[int]bool
+	// blocks are lines with the mark of a block of text of which some were.
+	blocks map[int]bool
 }
 
 func newChanges(base, head *change.Side) *changes {
 	return &changes{base: base, head: head, files: map[string]*changedFile{}}
 }
 
-// wrote reports whether the change wrote a line of a file of from.
+// wrote reports whether the change wrote a line of a file of from, or of the block of text that begins there.
 func (c *changes) wrote(from *change.Side, path string, line int) bool {
 	if c == nil || c.base == nil || from != c.head {
 		return false
 	}
 	f := c.file(path)
-	return f.whole || f.written[line]
+	return f.whole || f.written[line] || f.blocks[line]
 }
 
 // first is the first line from start on, and before end, that the change wrote or
@@ -83,7 +86,34 @@ func (c *changes) compare(path string) *changedFile {
 	if err != nil {
 		return &changedFile{whole: true}
 	}
-	return parseDiff(diff.Diff("base", base, "head", head))
+	f := parseDiff(diff.Diff("base", base, "head", head))
+	f.blocks = f.changedBlocks(strings.Split(string(head), "\n"))
+	return f
+}
+
+// blockMark is the end of a line after which a block of text begins.
+var blockMark = regexp.MustCompile(`(?:^|[:\-] +|\t)[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?$`)
+
+// changedBlocks are the lines with the mark of a block of text of which lines were changed.
+func (f *changedFile) changedBlocks(lines []string) map[int]bool {
+	blocks := map[int]bool{}
+	for i, line := range lines {
+		if !blockMark.MatchString(line) {
+			continue
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		for j := i + 1; j < len(lines); j++ {
+			text := strings.TrimLeft(lines[j], " \r")
+			ended := text != "" && len(lines[j])-len(text) <= indent
+			if f.cut[j+1] || f.written[j+1] && !ended {
+				blocks[i+1] = true
+			}
+			if ended {
+				break
+			}
+		}
+	}
+	return blocks
 }
 
 var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)

@@ -103,6 +103,9 @@ func (l *Locator) locateFinding(ctx context.Context, f *Finding) {
 func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Location, error) {
 	if fields := f.writtenFields(); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.Subject, fields)
+		if written := l.preferWritten(f, place); written.Position != place.Position {
+			loc, place = l.at(f.Subject, written, loc.Field), written
+		}
 		f.doubt(proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: loc.Field, Place: place})
 		loc.Exact = loc.Exact && f.mutation(loc.Field) == 0
 		return loc, err

@@ -108,7 +108,7 @@ func (l *looked) first(n int) []*Leaf {
 
 // also are where other values are written that decide a text which is made of more than one.
 func (l *looked) also(leaf *Leaf) (places []origin.Place) {
-	if !l.there || l.clue.text == "" || leaf.text() == l.clue.text {
+	if leaf == nil || l.clue.text == "" || leaf.text() == l.clue.text {
 		return nil
 	}
 	for _, other := range l.first(fieldTries) {

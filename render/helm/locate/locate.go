@@ -3,6 +3,7 @@ package locate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -154,10 +155,29 @@ func (l *looked) place() origin.Place {
 		text := l.placeOf(without)
 		place.Text = &text
 	}
-	if place.Found() && leaf != nil {
-		place.Also = l.also(leaf)
+	if place.Found() && l.there {
+		place.Also = append(l.also(leaf), l.templates(leaf, place)...)
 	}
 	return place
+}
+
+// templates are where else templates wrote text of the field, which leaf does not decide alone, or called what wrote it.
+func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) {
+	var from []engine.Place
+	switch {
+	case l.block:
+		from = append(from, l.at)
+	case leaf == nil:
+		from = slices.Concat(l.ways...)
+	}
+	for _, p := range from {
+		name, ok := l.inTree(p)
+		at := tree.Position{Path: name, Line: p.Line}
+		if ok && at != of.Position && !slices.ContainsFunc(places, func(known origin.Place) bool { return known.Position == at }) {
+			places = append(places, origin.Place{Position: at, Evidence: origin.Inferred})
+		}
+	}
+	return places
 }
 
 // placeOf is where a value is written that decides the field, or the field in a template; leaf is nil for that.
