@@ -20,6 +20,11 @@ import (
 // own place.
 func (l *locator) replaced(file string, f setField) (tree.Position, bool) {
 	for _, k := range l.passing(f, file) {
+		for i, r := range k.Spec.Replacements {
+			if v := r.SourceValue; v != nil && *v != "" && strings.Contains(f.value, *v) && replaces(r.Replacement, f) {
+				return k.Position("replacements", i, "sourceValue"), true
+			}
+		}
 		for _, r := range l.replacementsOf(k) {
 			if r.Source == nil || f.sources[r.Source.String()] || !replaces(r, f) {
 				continue
