@@ -126,6 +126,17 @@ func TestSARIFPathsSurvive(t *testing.T) {
 	}
 }
 
+// TestSARIFRegionOfMaskedLine does not let a region end where that ends which is shown in place of a value: the value may be
+// shorter.
+func TestSARIFRegionOfMaskedLine(t *testing.T) {
+	r := read(t, "one")
+	r.Findings[0].Location = report.Location{Path: "a.yaml", StartLine: 2, StartColumn: 11, Snippet: []string{"replicas: " + report.Mask}, SnippetLine: 2}
+	region := sarifOf(t, r).Runs[0].Results[0].Locations[0].PhysicalLocation.Region
+	if region.StartColumn != 11 || region.EndColumn != 12 {
+		t.Errorf("the region is from column %d to %d, want 11 to 12", region.StartColumn, region.EndColumn)
+	}
+}
+
 // TestSARIFKeepsTheMostSevere fills a report beyond what GitHub keeps.
 func TestSARIFKeepsTheMostSevere(t *testing.T) {
 	r := manyFindings(t, 6000)

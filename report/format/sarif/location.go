@@ -38,7 +38,7 @@ func region(l *report.Location) *sarifRegion {
 	first := r.EndLine == r.StartLine
 	switch {
 	case r.EndColumn > r.StartColumn, r.EndColumn > 0 && !first:
-	case known:
+	case known && !strings.HasSuffix(line, report.Mask): // which is not as long as the line of the file
 		r.EndColumn = utf8.RuneCountInString(line) + 1
 	default:
 		r.EndColumn = 0
