@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,20 +12,25 @@ import (
 // errors come in one order all the same.
 func TestErrorsOfMapsAreOrdered(t *testing.T) {
 	tests := map[string]string{
-		"labels":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {'a b': x, 'c d': 'y z', 'e f': z, ok: 'g h'}}}",
-		"keys":            "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'a b': x, 'c d': x, 'e f': x, 'g h': x}}",
-		"limits":          "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: -1, memory: -1, ephemeral-storage: -1, a: 1}}}]}}",
-		"limit ranges":    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 2, memory: 2, ephemeral-storage: 2}}}]}}",
-		"claim templates": "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, hostPath: {path: ../x}}]}}, volumeClaimTemplates: [{metadata: {name: ok}}, {metadata: {name: Not}}, {metadata: {name: fine}}, {metadata: {name: Bad}}]}}",
-		"custom resource": "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: x, colour: 3, shape: true}}",
+		"labels":                     "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {'a b': x, 'c d': 'y z', 'e f': z, ok: 'g h'}}}",
+		"keys":                       "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'a b': x, 'c d': x, 'e f': x, 'g h': x}}",
+		"limits":                     "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: -1, memory: -1, ephemeral-storage: -1, a: 1}}}]}}",
+		"limit ranges":               "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 2, memory: 2, ephemeral-storage: 2}}}]}}",
+		"claim templates":            "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, hostPath: {path: ../x}}]}}, volumeClaimTemplates: [{metadata: {name: ok}}, {metadata: {name: Not}}, {metadata: {name: fine}}, {metadata: {name: Bad}}]}}",
+		"rules of a custom resource": "{apiVersion: example.com/v1, kind: Gear, metadata: {name: g}, spec: {a: x, m: {k: x, l: x}, p: x, z: x}}",
+		"custom resource":            "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: x, colour: 3, shape: true}}",
 	}
 	strict := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, colour: {type: string}, shape: {type: string}, x: {type: string}}}}}}}]}}`
+	rule := "{type: string, x-kubernetes-validations: [{rule: self == 'y'}]}"
+	rules := fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gears.example.com}, spec: {group: example.com, scope: Namespaced,
+  names: {kind: Gear, plural: gears}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object,
+  properties: {a: %[1]s, m: {type: object, additionalProperties: %[1]s}, p: %[1]s, z: %[1]s}}}}}}]}}`, rule)
 	limits := "{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Pod, max: {cpu: 1, memory: 1, ephemeral-storage: 1}}]}}"
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
 			first := ""
 			for range 20 {
-				_, _, err := open(t, strict, limits).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
+				_, _, err := open(t, strict, rules, limits).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
 				if err == nil {
 					t.Fatal("not refused")
 				}

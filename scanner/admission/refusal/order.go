@@ -83,7 +83,8 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 	if strings.HasPrefix(c.Field, podSecurity) {
 		return "" // each label is asked for
 	}
-	if at := namedIndex.FindStringIndex(c.Field); at != nil {
+	ofSchema := custom && !strings.HasPrefix(c.Field, "metadata.") // its maps are walked with its schema
+	if at := namedIndex.FindStringIndex(c.Field); at != nil && !ofSchema {
 		if at[1] == len(c.Field) && (c.Type == metav1.CauseTypeFieldValueRequired || requiredValue.MatchString(c.Message)) {
 			return "" // a key that is looked for is not found by walking
 		}
