@@ -26,8 +26,8 @@ type Application struct {
 	BuildOptions string
 	Settled      bool   `json:"-"`
 	Unsettled    string `json:",omitempty"`
-	// InstanceLabel is the label of Tracking, empty for app.kubernetes.io/instance, and Installation what an Argo CD
-	// is told apart by from others (installationID); empty for nothing.
+	// InstanceLabel is the label of Tracking, empty for app.kubernetes.io/instance, and Installation the ID of the Argo CD
+	// (installationID), empty for none.
 	InstanceLabel string `json:",omitempty"`
 	Installation  string `json:",omitempty"`
 	// Disabled are the tools that Argo CD does not use.

@@ -160,7 +160,7 @@ func (e *expander) addImplied(dir string, source render.ObjectRef, group []*hold
 	n := e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
 	n.assumed = true
 	if substitutes {
-		n.unknown = map[string]string{"": "nothing in the repository says what applies " + dir + ", and which values it gives to variables"}
+		n.unknown = map[string]string{"": "nothing in the repository says what applies " + dir + ", and which values its variables have"}
 	}
 	return n
 }

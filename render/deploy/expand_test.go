@@ -410,8 +410,8 @@ Kustomization/flux-system/flux-system (c) c entry A=a B=bb`,
 		name: "names with variables where nothing says what applies them",
 		files: "-- services/a/a.yaml --\n" + strings.Replace(fromFleet("a", "./apps"), "namespace: flux-system", "namespace: '${ns}'", 1) +
 			"-- services/b/b.yaml --\n" + fromFleet("b", "./apps") + "-- apps/a.yaml --\n" + aConfigMap,
-		want: `Kustomization/${ns}/a (services/a) apps refused services/a/a.yaml:4:1: the field metadata.namespace of the Kustomization is not known: it holds ${ns}: nothing in the repository says what applies services/a, and which values it gives to variables
-Kustomization/${ns}/fleet (services/a) services/a entry =nothing in the repository says what applies services/a, and which values it gives to variables
+		want: `Kustomization/${ns}/a (services/a) apps refused services/a/a.yaml:4:1: the field metadata.namespace of the Kustomization is not known: it holds ${ns}: nothing in the repository says what applies services/a, and which values its variables have
+Kustomization/${ns}/fleet (services/a) services/a entry =nothing in the repository says what applies services/a, and which values its variables have
 Kustomization/flux-system/b (services/b) apps
 Kustomization/flux-system/fleet (services/b) services/b entry`,
 	}, {

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// Flux adds to the version of a chart what tells it from another one of that version, as build metadata. Of most
+// Flux adds build metadata to the version of a chart, which differs for other contents of that version. Of most charts
 // it is not known, and what follows from it is found with another one.
 //
 // helm-controller writes the digest of the manifest of a chart that an OCIRepository has into its version, as

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// An upgrade gives a release the next number, which templates see as .Release.Revision: only the cluster has it.
+// An upgrade increments the revision of a release, which templates see as .Release.Revision: only the cluster has it.
 const (
 	otherRevision  = 3
 	revisionReason = "it follows from the number of the revision (.Release.Revision), which only the cluster has"
