@@ -65,6 +65,8 @@ func TestRefusalsOfUnknownValues(t *testing.T) {
 		"a path in a volume":             {claiming("{name: a, hostPath: {path: '../${X}'}}"), ""},
 		"a type in a schema":             {widget("group: example.com, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: 'ar${X}'}}}}}]"), ""},
 		"a printed column":               {widget("group: example.com, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, additionalPrinterColumns: [{name: a, jsonPath: 'x${X}', type: string}], schema: {openAPIV3Schema: {type: object}}}]"), ""},
+		"all versions":                   {widget("group: example.com, names: {plural: widgets, kind: Widget}, versions: '${X}'"), "depends on spec.versions"},
+		"all names":                      {widget("group: example.com, names: '${X}', versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]"), "depends on spec.names"},
 		"a group":                        {widget("group: '${X}', names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]"), ""},
 		"a plural name":                  {widget("group: example.com, names: {plural: '${X}', kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]"), ""},
 		"processor time":                 {scaler("targetCPUUtilizationPercentage: '${X}'"), ""},

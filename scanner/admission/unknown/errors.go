@@ -86,7 +86,7 @@ func incomplete(r Refusal) bool {
 // mentions reports whether a refusal may be about an unknown field.
 func mentions(r Refusal, fields []render.Unknown) bool {
 	if r.ErrStatus.Details == nil || len(r.ErrStatus.Details.Causes) == 0 {
-		return strings.Contains(r.ErrStatus.Message, "unknown-")
+		return strings.Contains(r.ErrStatus.Message, "unknown-") || follows(metav1.StatusCause{Message: r.ErrStatus.Message}, fields)
 	}
 	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, r.Object, fields) })
 }
@@ -111,6 +111,10 @@ var sources = []struct {
 	{field: "spec.selector", of: []string{"spec", "template", "metadata", "labels"}}, // which are its default (k8s.io/kubernetes/pkg/apis/core/v1, SetDefaults_ReplicationController)
 	{said: "compilation failed", of: []string{"spec", "variables"}},
 	{said: "compilation failed", of: []string{"spec", "paramKind"}},
+	{field: "metadata.name", said: "must be spec.names.plural", of: []string{"spec", "names"}}, // and the group, of a CustomResourceDefinition
+	{field: "metadata.name", said: "must be spec.names.plural", of: []string{"spec", "group"}},
+	{field: "status.storedVersions", of: []string{"spec", "versions"}},
+	{said: "doesn't match RuntimeClass's defined Overhead", of: []string{"spec", "overhead"}},
 }
 
 // follows reports whether something wrong follows from an unknown field elsewhere.
