@@ -115,22 +115,31 @@ func (r *Source) brokenFile(failure string, c *build.Closure) (tree.Position, st
 		return tree.Position{}, "", false
 	}
 	for _, e := range c.Entries {
-		if e.Target == "" || !strings.Contains(failure, e.Value) {
+		if !strings.Contains(failure, e.Value) {
 			continue
 		}
-		to := r.tree.Resolve(e.Target)
-		if to.Err != nil || to.IsDir {
-			continue
-		}
-		data, err := r.tree.Read(to.Real)
-		if err != nil {
+		real, data, ok := r.readEntry(e)
+		if !ok {
 			continue
 		}
 		if line, message := syntaxError(data); message != "" {
-			return tree.Position{Path: to.Real, Line: line}, message, true
+			return tree.Position{Path: real, Line: line}, message, true
 		}
 	}
 	return tree.Position{}, "", false
+}
+
+// readEntry reads the file of an entry, if it has one that can be read.
+func (r *Source) readEntry(e build.Entry) (real string, data []byte, ok bool) {
+	if e.Target == "" {
+		return "", nil, false
+	}
+	to := r.tree.Resolve(e.Target)
+	if to.Err != nil || to.IsDir {
+		return "", nil, false
+	}
+	data, err := r.tree.Read(to.Real)
+	return to.Real, data, err == nil
 }
 
 // syntaxError finds the first document of a file that does not parse.

@@ -50,15 +50,11 @@ func (r *Source) unknownSetting(failure string, c *build.Closure) (tree.Position
 // findNode finds the first node in files of a closure that find returns of one.
 func (r *Source) findNode(c *build.Closure, isIn func(build.Entry) bool, find func(*yaml.Node) *yaml.Node) (tree.Position, bool) {
 	for _, e := range c.Entries {
-		if e.Target == "" || !isIn(e) {
+		if !isIn(e) {
 			continue
 		}
-		to := r.tree.Resolve(e.Target)
-		if to.Err != nil || to.IsDir {
-			continue
-		}
-		data, err := r.tree.Read(to.Real)
-		if err != nil {
+		real, data, ok := r.readEntry(e)
+		if !ok {
 			continue
 		}
 		for _, chunk := range tree.SplitChunks(tree.Normalize(data)) {
@@ -67,7 +63,7 @@ func (r *Source) findNode(c *build.Closure, isIn func(build.Entry) bool, find fu
 				continue
 			}
 			if at := firstNode(&node, find); at != nil {
-				return tree.Position{Path: to.Real, Line: chunk.Line + at.Line, Column: at.Column}, true
+				return tree.Position{Path: real, Line: chunk.Line + at.Line, Column: at.Column}, true
 			}
 		}
 	}

@@ -383,25 +383,3 @@ func (p *preparation) objectNamespace() string {
 	}
 	return p.namespace
 }
-
-func (p *preparation) attributes(obj, old runtime.Object, name string, options runtime.Object) admission.Attributes {
-	return admission.NewAttributesRecord(obj, old, p.handler.resource.Kind, p.namespace, name,
-		p.handler.resource.GroupVersionResource, p.ask.Subresource, p.ask.Operation, options, p.ask.DryRun, p.ask.User)
-}
-
-func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Request, error) {
-	if err := p.validate(ctx, a); err != nil {
-		return nil, err
-	}
-	names.Times(a.GetObject(), Created())
-	r := newRequest(p.cluster, a, p.handler.interfaces)
-	if p.large {
-		r.stored = func() (int, error) {
-			if p.untrackable != nil {
-				return 0, p.untrackable
-			}
-			return p.handler.etcd().Size(a.GetObject(), p.managed, p.handler.interfaces)
-		}
-	}
-	return r, nil
-}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/etcd"
+	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/results"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -243,4 +245,26 @@ func (c *Cluster) policyCreation(a Ask) (key policyCreation, ok bool) {
 	}
 	key.user, ok = a.User.(*user.DefaultInfo)
 	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User, Applier: a.Applier}
+}
+
+func (p *preparation) attributes(obj, old runtime.Object, name string, options runtime.Object) admission.Attributes {
+	return admission.NewAttributesRecord(obj, old, p.handler.resource.Kind, p.namespace, name,
+		p.handler.resource.GroupVersionResource, p.ask.Subresource, p.ask.Operation, options, p.ask.DryRun, p.ask.User)
+}
+
+func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Request, error) {
+	if err := p.validate(ctx, a); err != nil {
+		return nil, err
+	}
+	names.Times(a.GetObject(), Created())
+	r := newRequest(p.cluster, a, p.handler.interfaces)
+	if p.large {
+		r.stored = func() (int, error) {
+			if p.untrackable != nil {
+				return 0, p.untrackable
+			}
+			return p.handler.etcd().Size(a.GetObject(), p.managed, p.handler.interfaces)
+		}
+	}
+	return r, nil
 }
