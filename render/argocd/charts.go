@@ -2,7 +2,9 @@ package argocd
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"sync"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
@@ -108,4 +110,34 @@ func texts(c *helmchart.Chart) [][]byte {
 		all = append(all, texts(dependency)...)
 	}
 	return all
+}
+
+// Declared returns what the charts of an Application ask for. What it defines is known when it is rendered.
+func (r *Renderer) Declared(root render.Root) (d render.Declared) {
+	named, asked := map[string]bool{}, map[string]bool{}
+	d.Mentions = func(group string) bool { return d.AsksAny || named[group] }
+	u, problem := r.prepare(root)
+	if problem != nil || len(root.Unit.Application.APIVersions) > 0 { // those count before what the repository has
+		return d
+	}
+	for _, p := range u.parts {
+		switch m := p.maker.(type) {
+		case *helmPart:
+			c := r.charts.of(m)
+			given, err := m.values(tree.NewTrace())
+			if c.err != nil || err != nil || len(m.options().APIVersions) > 0 {
+				continue
+			}
+			groups := c.chart.Groups()
+			maps.Copy(asked, groups.Asked)
+			maps.Copy(named, groups.Named)
+			for _, text := range given.texts() {
+				release.AddGroups(text, named)
+			}
+		case *kustomizePart:
+			d.AsksAny = d.AsksAny || m.inner.Needs(m.asRoot()).Charts
+		}
+	}
+	d.Asks = slices.Sorted(maps.Keys(asked))
+	return d
 }

@@ -33,13 +33,7 @@ func (h *helmPart) needs() *render.Needs {
 		return in
 	}
 	in.Texts = func(files [][]byte) ([][]byte, bool) {
-		all := files[:len(files):len(files)]
-		for _, f := range given.files {
-			all = append(all, f.Data)
-		}
-		for _, a := range given.assigned {
-			all = append(all, []byte(a.Text), a.File)
-		}
+		all := append(files[:len(files):len(files)], given.texts()...)
 		if c := h.charts.of(h); c.err == nil {
 			all = append(all, texts(c.chart.Chart)...)
 		}

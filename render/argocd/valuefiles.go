@@ -29,6 +29,17 @@ type given struct {
 	contents map[string]string
 }
 
+// texts are the texts of the values.
+func (g *given) texts() (texts [][]byte) {
+	for _, f := range g.files {
+		texts = append(texts, f.Data)
+	}
+	for _, a := range g.assigned {
+		texts = append(texts, []byte(a.Text), a.File)
+	}
+	return texts
+}
+
 // optionErrorf is an error of an option of a source.
 func optionErrorf(field, format string, args ...any) error {
 	return &optionError{field, fmt.Sprintf(format, args...)}

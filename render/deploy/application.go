@@ -151,6 +151,10 @@ func (e *expander) resolveApplication(n *node) error {
 		u.Problem, u.Artifact = nil, nil
 	}
 	u.Problem, u.Artifact, n.resolved = problem, lacks, true
+	if known := e.kinds[u.Cluster]; len(known) > 0 && problem == nil {
+		d, _ := e.renderer.Declared(n.root)
+		u.Application.Definitions = known.Mentioned(d)
+	}
 	return nil
 }
 

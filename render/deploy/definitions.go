@@ -1,20 +1,16 @@
 package deploy
 
 import (
-	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/definitions"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
 )
-
-var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // settleReleases sets which custom kinds the cluster of each release has, once its units are known,
 // and renders those that are to be rendered.
@@ -105,109 +101,96 @@ func (e *expander) define(releases []*node) error {
 		if len(here) == 0 {
 			continue
 		}
-		known := map[schema.GroupKind]render.Definition{}
-		if err := e.definedBy(c, known); err != nil {
+		known, err := e.definedBy(c.name)
+		if err != nil {
 			return err
 		}
 		for _, n := range here {
-			for _, d := range declared[n].Definitions {
-				known[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
-			}
+			known.Add(declared[n].Definitions)
 		}
-		e.tell(here, declared, known)
+		tell(here, declared, known)
 		if err := e.definedByTemplates(here, declared, known); err != nil {
 			return err
 		}
-		e.tell(here, declared, known)
+		tell(here, declared, known)
 	}
 	return nil
 }
 
-// definedBy adds the definitions that a cluster is given by Kustomizations and by hand.
-func (e *expander) definedBy(c *cluster, known map[schema.GroupKind]render.Definition) error {
-	mention := render.Mention{Group: definitionKind.Group, Kind: definitionKind.Kind}
+// definedBy returns the custom kinds that a cluster is given by hand, and by units that are no releases.
+func (e *expander) definedBy(cluster string) (definitions.Known, error) {
+	mention := objects.MentionOf(definitions.Kind)
 	var holding []*node
 	for _, n := range e.nodes {
-		if n.release == nil && n.root.Unit.Cluster == c.name && n.root.Unit.Problem == nil && e.mayHold(n.root, mention) {
+		if n.release == nil && n.root.Unit.Cluster == cluster && n.root.Unit.Problem == nil && e.mayHold(n.root, mention) {
 			holding = append(holding, n)
 		}
 	}
 	if err := e.renderNodes(holding); err != nil {
-		return err
+		return nil, err
 	}
-	results := make([]*render.Result, 0, len(holding)+len(c.bootstrap))
-	for _, id := range c.bootstrap {
-		results = append(results, e.results[id])
-	}
-	for _, n := range holding {
-		results = append(results, e.results[n.root.RootID])
-	}
-	for _, r := range results {
-		addDefinitions(r, known)
-	}
-	return nil
-}
-
-func addDefinitions(r *render.Result, known map[schema.GroupKind]render.Definition) {
-	if r == nil {
-		return
-	}
-	for _, o := range r.Objects {
-		if d, ok := render.DefinitionOf(o.JSON); ok {
-			known[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
+	known := definitions.Known{}
+	for _, c := range e.clusters {
+		for _, id := range c.bootstrap {
+			if c.name == cluster {
+				known.AddObjects(e.results[id])
+			}
 		}
 	}
+	for _, n := range holding {
+		known.AddObjects(e.results[n.root.RootID])
+	}
+	return known, nil
 }
 
 // definedByTemplates adds the definitions that templates of charts make, of groups that other
 // charts ask for. Only those charts are rendered that may have them.
-func (e *expander) definedByTemplates(releases []*node, declared map[*node]render.Declared, known map[schema.GroupKind]render.Definition) error {
-	wanted := map[string]bool{}
-	for _, n := range releases {
-		for _, group := range declared[n].Asks {
-			wanted[group] = !strings.HasSuffix(group, ".k8s.io") || strings.Count(group, ".") > 2 || wanted[group]
-		}
-	}
-	for kind := range known {
-		delete(wanted, kind.Group)
-	}
-	var defining []*node
-	for _, n := range releases {
-		for group, asked := range wanted {
-			if asked && declared[n].May && declared[n].Mentions(group) && !slices.Contains(defining, n) {
-				defining = append(defining, n)
-			}
-		}
-	}
-	roots := make([]render.Root, len(defining))
-	for i, n := range defining {
-		roots[i] = n.root
+func (e *expander) definedByTemplates(releases []*node, declared map[*node]render.Declared, known definitions.Known) error {
+	var roots []render.Root
+	for _, n := range definitions.Defining(releases, declared, known) {
+		roots = append(roots, n.root)
 	}
 	results, err := e.opts.Render(e.ctx, roots)
 	if err != nil {
 		return err
 	}
-	for _, r := range results {
-		addDefinitions(r, known)
-	}
+	known.AddObjects(results...)
 	return nil
 }
 
-// tell sets those custom kinds that releases mention, in order.
-func (e *expander) tell(releases []*node, declared map[*node]render.Declared, known map[schema.GroupKind]render.Definition) {
+// tell sets those custom kinds that releases mention.
+func tell(releases []*node, declared map[*node]render.Declared, known definitions.Known) {
 	for _, n := range releases {
-		var mentioned []render.Definition
-		for _, d := range known {
-			if declared[n].Mentions != nil && declared[n].Mentions(d.Group) {
-				mentioned = append(mentioned, d)
-			}
-		}
-		slices.SortFunc(mentioned, func(a, b render.Definition) int {
-			return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
-		})
 		u, r := *n.root.Unit, *n.root.Unit.Release // what was rendered before keeps its own
-		r.Definitions = mentioned
+		r.Definitions = known.Mentioned(declared[n])
 		u.Release = &r
 		n.root.Unit = &u
 	}
+}
+
+// findKinds finds the custom kinds of those clusters of Applications whose charts ask for some. again is set when an Application
+// mentions others than were supposed.
+func (e *expander) findKinds() (again bool, err error) {
+	declared, asked := map[*node]render.Declared{}, map[string]bool{}
+	for _, n := range e.nodes {
+		if n.app != nil && n.root.Unit.Problem == nil {
+			d, _ := e.renderer.Declared(n.root)
+			declared[n] = d
+			asked[n.root.Unit.Cluster] = asked[n.root.Unit.Cluster] || d.AsksAny || slices.ContainsFunc(d.Asks, definitions.IsCustom)
+		}
+	}
+	e.kinds = map[string]definitions.Known{}
+	for cluster := range asked {
+		if !asked[cluster] {
+			continue
+		}
+		if e.kinds[cluster], err = e.definedBy(cluster); err != nil {
+			return false, err
+		}
+	}
+	for n, d := range declared {
+		known := e.kinds[n.root.Unit.Cluster].Mentioned(d)
+		again = again || !reflect.DeepEqual(known, n.root.Unit.Application.Definitions)
+	}
+	return again, nil
 }

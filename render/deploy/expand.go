@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/deploy/argocds"
+	"github.com/preadmit/preadmit/render/deploy/definitions"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
 	"github.com/preadmit/preadmit/render/flux"
@@ -19,19 +20,22 @@ import (
 // objects that ask for units, and what those need: other units are not rendered. The error is
 // that of rendering, which is ctx's.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
-	first := newExpander(ctx, r, found, opts)
-	argo, err := first.supposedArgoCDs()
-	if err != nil {
+	last := newExpander(ctx, r, found, opts)
+	var err error
+	if last.argo, err = last.supposedArgoCDs(); err != nil {
 		return nil, err
 	}
-	before := first.results
-	for rounds := 3; ; rounds-- { // as Argo CD may have other settings than supposed
+	for rounds := 3; ; rounds-- { // as Argo CD may have other settings, and its clusters other kinds, than supposed
 		e := newExpander(ctx, r, found, opts)
-		e.argo, e.before = argo, before
-		if again, err := e.findArgoCDs(rounds); err != nil || !again {
+		e.argo, e.kinds, e.before = last.argo, last.kinds, last.results
+		again, err := e.findArgoCDs(rounds)
+		if err == nil && !again && rounds > 0 {
+			again, err = e.findKinds()
+		}
+		if err != nil || !again {
 			return e.whole(err)
 		}
-		argo, before = e.argo, e.results
+		last = e
 	}
 }
 
@@ -51,7 +55,10 @@ func newExpander(ctx context.Context, r *render.Renderer, found *render.Discover
 // whole returns the graph, once all units are known. err is what went wrong before.
 func (e *expander) whole(err error) (*Graph, error) {
 	if err == nil {
-		err = cmp.Or(e.findProjects(), e.findAccounts())
+		err = e.findProjects()
+	}
+	if err == nil {
+		err = e.findAccounts()
 	}
 	if err != nil {
 		return nil, err
@@ -72,8 +79,10 @@ type expander struct {
 	installed map[render.ObjectRef]bool
 	// beside are manifests beside kustomizations that do not use them, as roots of a file each.
 	beside []render.Root
-	// argo are the settings of Argo CD, by clusters, and before what roots rendered to when others were supposed.
+	// argo are the settings of Argo CD, by clusters, kinds the custom kinds of clusters in which charts of Applications ask for
+	// some, and before what roots rendered to when others were supposed.
 	argo   map[string]argocds.Settings
+	kinds  map[string]definitions.Known
 	before map[render.RootID]*render.Result
 	// files are the discovered roots that are made of a file.
 	files map[string][]render.RootID

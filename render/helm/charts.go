@@ -22,18 +22,12 @@ import (
 type loaded struct {
 	chart *release.Chart
 	err   error
-	// declared has the custom kinds that the chart defines.
-	declared func() *declared
 	// words are those of its texts.
 	words func() tree.WordSet
 }
 
 func newLoaded(c *helmchart.Chart, err error) *loaded {
 	l := &loaded{err: err}
-	l.declared = sync.OnceValue(func() *declared {
-		go l.words() // which are needed next
-		return declare(l.chart)
-	})
 	l.words = sync.OnceValue(func() tree.WordSet { return tree.WordSet{} })
 	if c != nil {
 		l.chart = release.NewChart(c)

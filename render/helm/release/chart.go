@@ -24,6 +24,8 @@ type Chart struct {
 	engine  *engine.Engine
 	schemas *values.Schemas
 	files   *crdFiles
+	// Groups returns the API groups that the chart names.
+	Groups func() *Groups
 
 	mu sync.Mutex
 	// crds are the definitions in crds/ by the labels that they were given.
@@ -33,12 +35,12 @@ type Chart struct {
 // NewChart returns a chart to render. It must not change afterwards.
 func NewChart(c *helmchart.Chart) *Chart {
 	return &Chart{Chart: c, Directories: chart.Directories{}, engine: engine.New(), schemas: values.NewSchemas(), files: &crdFiles{all: map[*common.File]func() *crdFile{}},
-		crds: map[string]func() ([]*Object, error){}}
+		Groups: sync.OnceValue(func() *Groups { return groupsOf(c) }), crds: map[string]func() ([]*Object, error){}}
 }
 
 // With returns a chart that differs in nothing but values, which shares what was parsed.
 func (c *Chart) With(other *helmchart.Chart) *Chart {
-	return &Chart{Chart: other, Directories: c.Directories, engine: c.engine, schemas: c.schemas, files: c.files, crds: map[string]func() ([]*Object, error){}}
+	return &Chart{Chart: other, Directories: c.Directories, engine: c.engine, schemas: c.schemas, files: c.files, Groups: sync.OnceValue(func() *Groups { return groupsOf(other) }), crds: map[string]func() ([]*Object, error){}}
 }
 
 // maxLabelled is for how many releases the definitions of a chart are kept.

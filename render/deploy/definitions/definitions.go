@@ -1,0 +1,80 @@
+// Package definitions has the custom kinds of clusters, which charts see among what a cluster serves.
+package definitions
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Kind is that of the objects that define custom kinds.
+var Kind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// Known are the custom kinds of a cluster that are known.
+type Known map[schema.GroupKind]render.Definition
+
+// Add adds definitions.
+func (k Known) Add(definitions []render.Definition) {
+	for _, d := range definitions {
+		k[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
+	}
+}
+
+// AddObjects adds what the objects of results define; a result may be nil.
+func (k Known) AddObjects(results ...*render.Result) {
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		for _, o := range r.Objects {
+			if d, ok := render.DefinitionOf(o.JSON); ok {
+				k.Add([]render.Definition{d})
+			}
+		}
+	}
+}
+
+// Mentioned returns the kinds of the groups that a root mentions, in order.
+func (k Known) Mentioned(root render.Declared) (mentioned []render.Definition) {
+	for _, d := range k {
+		if root.Mentions != nil && root.Mentions(d.Group) {
+			mentioned = append(mentioned, d)
+		}
+	}
+	slices.SortFunc(mentioned, func(a, b render.Definition) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	return mentioned
+}
+
+// Defining returns those of roots that may define kinds of custom groups which some ask for and which are not known.
+func Defining[R comparable](roots []R, declared map[R]render.Declared, known Known) (defining []R) {
+	wanted := map[string]bool{}
+	for _, r := range roots {
+		for _, group := range declared[r].Asks {
+			if IsCustom(group) {
+				wanted[group] = true
+			}
+		}
+	}
+	for kind := range known {
+		delete(wanted, kind.Group)
+	}
+	asked := slices.Collect(maps.Keys(wanted))
+	for _, r := range roots {
+		if d := declared[r]; d.May && slices.ContainsFunc(asked, d.Mentions) {
+			defining = append(defining, r)
+		}
+	}
+	return defining
+}
+
+// IsCustom reports whether a group may be one of custom kinds: those of Kubernetes are below k8s.io.
+func IsCustom(group string) bool {
+	return !strings.HasSuffix(group, ".k8s.io") || strings.Count(group, ".") > 2
+}
