@@ -108,11 +108,11 @@ func (e *expander) define(releases []*node) error {
 		for _, n := range here {
 			known.Add(declared[n].Definitions)
 		}
-		tell(here, declared, known)
+		setDefinitions(here, declared, known)
 		if err := e.definedByTemplates(here, declared, known); err != nil {
 			return err
 		}
-		tell(here, declared, known)
+		setDefinitions(here, declared, known)
 	}
 	return nil
 }
@@ -158,8 +158,8 @@ func (e *expander) definedByTemplates(releases []*node, declared map[*node]rende
 	return nil
 }
 
-// tell sets those custom kinds that releases mention.
-func tell(releases []*node, declared map[*node]render.Declared, known definitions.Known) {
+// setDefinitions sets those custom kinds that releases mention.
+func setDefinitions(releases []*node, declared map[*node]render.Declared, known definitions.Known) {
 	for _, n := range releases {
 		u, r := *n.root.Unit, *n.root.Unit.Release // what was rendered before keeps its own
 		r.Definitions = known.Mentioned(declared[n])
