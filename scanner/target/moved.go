@@ -55,7 +55,9 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	}
 	held := holdings{}
 	for _, m := range s.Target.movedKeys(c, s.everything(), held) {
-		held.separate(m)
+		if s.Target.Cluster == "" { // units of a cluster are in one, whatever they share
+			held.separate(m)
+		}
 		if len(m.From) > 0 && len(m.To) > 0 {
 			ms.settle(m)
 			if m.isUnsure() {

@@ -1,0 +1,67 @@
+package scanner_test
+
+import "testing"
+
+// unitsOf is immutable beside a Flux cluster with two Kustomizations and a HelmRelease, all of one namespace.
+const unitsOf = immutable + `
+-- clusters/main/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet.git, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, path: ./clusters/main, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/main/units.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: policies, namespace: flux-system}
+spec: {interval: 1m, path: ./policies, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: a, namespace: flux-system}
+spec: {interval: 1m, path: ./a, prune: true, targetNamespace: default, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: b, namespace: flux-system}
+spec: {interval: 1m, path: ./b, prune: true, targetNamespace: default, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: default}
+spec:
+  interval: 1h
+  chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}
+-- charts/web/Chart.yaml --
+apiVersion: v2
+name: web
+version: 0.1.0
+-- a/ns.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: default}
+-- b/ns.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: default}
+`
+
+// An object that a unit of a cluster loses and another gains is updated, also where the two share others.
+func TestMovedBetweenUnits(t *testing.T) {
+	other := cm("a/z.yaml", "z", "1") + cm("b/y.yaml", "y", "1") + cm("charts/web/templates/w.yaml", "w", "1")
+	const a, b = "a/x.yaml", "b/x.yaml"
+	for name, test := range map[string]struct {
+		base, head string
+		want       []string
+	}{
+		"between Kustomizations": {cm(a, "x", "1"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantSays(t, mustScan(t, input(unitsOf+other+test.base, unitsOf+other+test.head)), test.want...)
+		})
+	}
+}
