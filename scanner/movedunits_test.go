@@ -1,6 +1,9 @@
 package scanner_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // unitsOf is immutable beside a Flux cluster with two Kustomizations and a HelmRelease, all of one namespace.
 const unitsOf = immutable + `
@@ -50,15 +53,34 @@ kind: Namespace
 metadata: {name: default}
 `
 
-// An object that a unit of a cluster loses and another gains is updated, also where the two share others.
+// An object that a unit of a cluster loses and another gains is updated, also where the two share others, unless
+// the deployer of the first deletes it whoever has applied it.
 func TestMovedBetweenUnits(t *testing.T) {
 	other := cm("a/z.yaml", "z", "1") + cm("b/y.yaml", "y", "1") + cm("charts/web/templates/w.yaml", "w", "1")
-	const a, b = "a/x.yaml", "b/x.yaml"
+	const a, b, chart = "a/x.yaml", "b/x.yaml", "charts/web/templates/x.yaml"
+	kept := strings.Replace(cm(chart, "x", "1"), "{name: x}", "{name: x, annotations: {helm.sh/resource-policy: keep}}", 1)
+	const set = "clusters/main/set.yaml"
+	resources := func(value string) string {
+		return "-- " + set + ` --
+apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: set, namespace: flux-system}
+spec:
+  resources:
+  - {apiVersion: v1, kind: ConfigMap, metadata: {name: s, namespace: default}, data: {a: "1"}}
+` + value
+	}
+	const x = "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}, data: {a: \"2\"}}\n"
 	for name, test := range map[string]struct {
 		base, head string
 		want       []string
 	}{
 		"between Kustomizations": {cm(a, "x", "1"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1")}},
+		"out of a release":       {cm(chart, "x", "1"), cm(a, "x", "2"), []string{denied(a, "CREATE", "created"), denied(chart, "DELETE", "deleted")}},
+		"into a release":         {cm(a, "x", "1"), cm(chart, "x", "2"), []string{denied(a, "DELETE", "deleted"), denied(chart, "CREATE", "created")}},
+		"out of a ResourceSet":   {resources(x), resources("") + cm(a, "x", "1"), []string{denied(a, "CREATE", "created"), denied(set, "DELETE", "deleted")}},
+		"into a ResourceSet":     {resources("") + cm(a, "x", "1"), resources(x), []string{denied(set, "UPDATE", "was 1")}},
+		"what a release keeps":   {kept, cm(a, "x", "2"), []string{denied(a, "UPDATE", "was 1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantSays(t, mustScan(t, input(unitsOf+other+test.base, unitsOf+other+test.head)), test.want...)

@@ -55,9 +55,12 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	}
 	held := holdings{}
 	for _, m := range s.Target.movedKeys(c, s.everything(), held) {
-		if s.Target.Cluster == "" { // units of a cluster are in one, whatever they share
-			held.separate(m)
-		}
+		m.separate(func(l, g Holding) bool {
+			if s.Target.Cluster == "" {
+				return held.areOverlays(l.Root, g.Root)
+			}
+			return deletesTaken(c, l, g.Root)
+		})
 		if len(m.From) > 0 && len(m.To) > 0 {
 			ms.settle(m)
 			if m.isUnsure() {
@@ -105,21 +108,40 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 // holdings are what roots had and have, by key.
 type holdings map[render.RootID][2]map[admission.Key][]*admission.Object
 
-// separate takes roots out of a move that share other objects with all roots of its other
-// side: a cluster has one object of a key, so these are overlays for several clusters, of
-// which one loses the object and another gets a new one.
-func (h holdings) separate(m *Move) {
+// separate takes roots out of a move whose objects are deleted and created, and not updated, by what isApart
+// reports of two: those for which it is true of all roots of the other side.
+func (m *Move) separate(isApart func(lost, gained Holding) bool) {
 	from, to := m.From, m.To
 	m.From = slices.DeleteFunc(slices.Clone(from), func(l Holding) bool {
-		return !slices.ContainsFunc(to, func(g Holding) bool { return !h.apart(l.Root, g.Root) })
+		return !slices.ContainsFunc(to, func(g Holding) bool { return !isApart(l, g) })
 	})
 	m.To = slices.DeleteFunc(slices.Clone(to), func(g Holding) bool {
-		return !slices.ContainsFunc(from, func(l Holding) bool { return !h.apart(l.Root, g.Root) })
+		return !slices.ContainsFunc(from, func(l Holding) bool { return !isApart(l, g) })
 	})
 }
 
-// apart reports whether two roots have objects of the same key, at base or at head.
-func (h holdings) apart(a, b render.RootID) bool {
+// deletesTaken reports whether the deployer of a root deletes objects that the root loses also where that of
+// another root has applied them since. Helm deletes what a release loses, whoever has it. Flux and flux-operator
+// delete what has their labels, which they write over those of another unit of theirs; others leave the labels,
+// but flux-operator removes those of Flux.
+func deletesTaken(c *change.Change, lost Holding, by render.RootID) bool {
+	if !c.Removes(lost.Root, lost.objects[len(lost.objects)-1]) {
+		return false
+	}
+	switch lost.Root.Kind {
+	case render.KindHelm:
+		return true
+	case render.KindFlux:
+		return by.Kind == render.KindHelm
+	case render.KindResourceSet:
+		return by.Kind != render.KindResourceSet
+	}
+	return false
+}
+
+// areOverlays reports whether two roots have objects of the same key, at base or at head. A cluster has one object
+// of a key, so these are overlays for several clusters, of which one loses an object and another gets a new one.
+func (h holdings) areOverlays(a, b render.RootID) bool {
 	for i, objects := range h[a] {
 		for key := range objects {
 			if h[b][i][key] != nil {
