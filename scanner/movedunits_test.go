@@ -87,3 +87,12 @@ spec:
 		})
 	}
 }
+
+// An object that its manifest now has Flux leave alone stays in the inventory of its Kustomization.
+func TestWhatIsLeftAloneIsNotDeleted(t *testing.T) {
+	for _, annotation := range []string{"reconcile: disabled", "ssa: Ignore"} {
+		now := strings.Replace(cm("a/x.yaml", "x", "2"), "{name: x}", "{name: x, annotations: {kustomize.toolkit.fluxcd.io/"+annotation+"}}", 1)
+		wantSays(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf+now)))
+		wantSays(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf)), denied("a/x.yaml", "DELETE", "deleted"))
+	}
+}

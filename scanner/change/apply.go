@@ -254,7 +254,15 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 		}
 		return RoleOf(o) == render.RoleObject && syncOption(o, option) != "false" && !asks(o, helmPolicy, "keep")
 	}
-	return !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
+	return !asks(o, fluxPrune, "disabled") && !isSkipped(root, o) && !c.Head.Roots[id].skips(o)
+}
+
+// skips reports whether the deployer of a root leaves an object of the base alone because the head says so: it stays
+// in the inventory of a Kustomization.
+func (r *Rendered) skips(o *admission.Object) bool {
+	return r != nil && slices.ContainsFunc(r.Skipped, func(s *admission.Object) bool {
+		return s.GroupVersionKind().GroupKind() == o.GroupVersionKind().GroupKind() && s.Namespace() == o.Namespace() && s.Name() == o.Name()
+	})
 }
 
 // Applies reports whether the deployer of a root makes a request to create or update an object.

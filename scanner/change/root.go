@@ -13,8 +13,8 @@ type Rendered struct {
 	Objects []*admission.Object
 	// OnDeletion are the hooks that are created when what they belong to is deleted.
 	OnDeletion []*admission.Object
-	// Skipped counts the objects that the root renders to and its deployer leaves alone.
-	Skipped int
+	// Skipped are the objects that the root renders to and its deployer leaves alone.
+	Skipped []*admission.Object
 }
 
 // Origin is where an object of a cluster's state was rendered from; it is the Tag

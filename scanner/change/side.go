@@ -67,7 +67,7 @@ func (s *Side) Render(ctx context.Context, root render.Root) *Rendered {
 			continue
 		}
 		if isSkipped(root, object) {
-			r.Skipped++
+			r.Skipped = append(r.Skipped, object)
 			continue
 		}
 		r.Objects = append(r.Objects, object)
