@@ -96,3 +96,43 @@ func TestWhatIsLeftAloneIsNotDeleted(t *testing.T) {
 		wantSays(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf)), denied("a/x.yaml", "DELETE", "deleted"))
 	}
 }
+
+// What a Kustomization has that is renamed, or that it leaves to a new one which it applies itself, is deleted
+// before the new one applies it. What goes to one that is there, or to the one that applied it, is updated.
+func TestMovedToNewUnits(t *testing.T) {
+	kustomization := func(name, prune string) string {
+		return "-- clusters/main/c.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +
+			"spec: {interval: 1m, path: ./c, prune: " + prune + ", targetNamespace: default, sourceRef: {kind: GitRepository, name: flux-system}}\n"
+	}
+	c := kustomization("c", "true")
+	outer := func(value string) string {
+		return strings.Replace(cm("clusters/main/x.yaml", "x", value), "{name: x}", "{name: x, namespace: default}", 1)
+	}
+	release := "-- c/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: app}\n" +
+		"spec: {interval: 1h, chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}}\n"
+	const inner, b = "c/x.yaml", "b/x.yaml"
+	warned := func(unit, message string) string {
+		return "warning Kustomization/flux-system/" + unit + " (clusters/main): Kustomization/flux-system/" + message + "; prune: false, in a change before this one, would keep them"
+	}
+	for name, test := range map[string]struct {
+		base, head string
+		want       []string
+	}{
+		"renamed": {c + cm(inner, "x", "1"), kustomization("d", "true") + cm(inner, "x", "1"), []string{
+			denied(inner, "DELETE", "deleted"), denied(inner, "CREATE", "created"),
+			warned("d", "c, which is gone, deletes 1 object before this one applies it")}},
+		"renamed without prune": {kustomization("c", "false") + cm(inner, "x", "1"), kustomization("d", "true") + cm(inner, "x", "1"), nil},
+		"renamed, with a release": {c + release, kustomization("d", "true") + release, []string{
+			warned("d", "c, which is gone, deletes 1 object before this one applies it, and so what HelmReleases, Kustomizations and ResourceSets among them have applied, which is judged as if it stayed")}},
+		"to a new one that it applies": {outer("1"), c + cm(inner, "x", "1"), []string{
+			denied(inner, "CREATE", "created"), denied("clusters/main/x.yaml", "DELETE", "deleted"),
+			warned("c", "flux-system, which applies this one, deletes 1 object before this one applies it")}},
+		"to the one that applied it": {c + cm(inner, "x", "1"), outer("2"), []string{denied("clusters/main/x.yaml", "UPDATE", "was 1")}},
+		"to one that is there":       {c + cm(inner, "x", "1"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1")}},
+		"to a new one beside it":     {cm(b, "x", "1"), c + cm(inner, "x", "2"), []string{denied(inner, "UPDATE", "was 1")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantSays(t, mustScan(t, input(unitsOf+test.base, unitsOf+test.head)), test.want...)
+		})
+	}
+}

@@ -32,6 +32,9 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 	for _, m := range moved.Unsure {
 		s.ledger.Move(m)
 	}
+	for _, r := range moved.Replaced {
+		s.ledger.Replaced(r)
+	}
 	for _, root := range c.Target.Roots {
 		base, head, ok := s.Sides(root)
 		if !ok || base == head && len(c.Target.Changed) == 0 {

@@ -69,6 +69,8 @@ func Rules() []Rule {
 			[]string{"TestSecondDefinition"}},
 		{"Move", "an object that several roots lose or gain",
 			[]string{"TestMovedObjects"}},
+		{"Replaced", "what HelmReleases and other objects have applied that a unit deletes and a new one applies",
+			[]string{"TestMovedToNewUnits"}},
 		{"Bindings", "a binding whose policy nothing defines",
 			[]string{"TestBindingOfAMissingPolicyIsWarnedOf"}},
 		{"Refusals", "a policy that a server refuses, so that it has no effect",

@@ -19,6 +19,8 @@ type Moves struct {
 	// origins has, by root and key, what the root's objects of the key may have been
 	// at base: each list is one possibility, the empty one that they are new.
 	origins map[render.RootID]map[admission.Key][][]*admission.Object
+	// Replaced are the units that are replaced by new ones which have their objects, in order.
+	Replaced []*Replaced
 	// Unsure are the moves of which it is not known which object became which.
 	Unsure []*Move
 }
@@ -55,12 +57,14 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	}
 	held := holdings{}
 	for _, m := range s.Target.movedKeys(c, s.everything(), held) {
+		lost, gained := m.From, m.To
 		m.separate(func(l, g Holding) bool {
 			if s.Target.Cluster == "" {
 				return held.areOverlays(l.Root, g.Root)
 			}
-			return deletesTaken(c, l, g.Root)
+			return deletesTaken(c, l, g.Root) || deletesFirst(c, l, g.Root)
 		})
+		ms.replace(c, lost, gained)
 		if len(m.From) > 0 && len(m.To) > 0 {
 			ms.settle(m)
 			if m.isUnsure() {
@@ -137,6 +141,48 @@ func deletesTaken(c *change.Change, lost Holding, by render.RootID) bool {
 		return by.Kind != render.KindResourceSet
 	}
 	return false
+}
+
+// deletesFirst reports whether a unit of Flux or flux-operator deletes objects that it loses to a new unit of its
+// kind before that applies any: it is gone, or it is what applies the object of the new one.
+func deletesFirst(c *change.Change, lost Holding, by render.RootID) bool {
+	if lost.Root.Kind != by.Kind || by.Kind != render.KindFlux && by.Kind != render.KindResourceSet {
+		return false
+	}
+	if _, was := c.Base.Root(by); was || !c.Removes(lost.Root, lost.objects[len(lost.objects)-1]) {
+		return false
+	}
+	if _, stays := c.Head.Root(lost.Root); !stays {
+		return true
+	}
+	for root, ok := c.Head.Root(by); ok && root.Unit != nil && !root.Unit.Entry; root, ok = c.Head.Root(root.Unit.Parent) {
+		if root.Unit.Parent.ComparePlace(lost.Root) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Replaced is a unit that deletes objects before a new one applies them.
+type Replaced struct {
+	From, To render.RootID
+	Objects  []*admission.Object
+}
+
+// replace notes the objects of a move that are deleted before they are applied by a new unit.
+func (ms *Moves) replace(c *change.Change, lost, gained []Holding) {
+	for _, l := range lost {
+		for _, g := range gained {
+			if !deletesFirst(c, l, g.Root) {
+				continue
+			}
+			i := slices.IndexFunc(ms.Replaced, func(r *Replaced) bool { return r.From == l.Root && r.To == g.Root })
+			if i < 0 {
+				i, ms.Replaced = len(ms.Replaced), append(ms.Replaced, &Replaced{From: l.Root, To: g.Root})
+			}
+			ms.Replaced[i].Objects = append(ms.Replaced[i].Objects, g.objects[len(g.objects)-1])
+		}
+	}
 }
 
 // areOverlays reports whether two roots have objects of the same key, at base or at head. A cluster has one object
