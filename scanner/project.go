@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // denial is something that the AppProject of an Application forbids.
@@ -29,7 +30,7 @@ func (s *scan) forbidden(ctx context.Context) []lines.Finding {
 			continue
 		}
 		before := s.deniedBefore(root)
-		for _, d := range denials(r, s.applies(change.Head, r)) {
+		for _, d := range s.denials(change.Head, r) {
 			f := denied(ctx, r.Root, d, change.Head)
 			if slices.Contains(before, d) {
 				f.Status = report.StatusExisting
@@ -47,28 +48,28 @@ func (s *scan) deniedBefore(root render.Root) []denial {
 	}
 	for _, r := range s.Base.Roots {
 		if r.Root.Kind == render.KindArgoCD && r.Root.Object == root.Object && r.Root.Cluster == root.Cluster {
-			return denials(r, s.applies(change.Base, r))
+			return s.denials(change.Base, r)
 		}
 	}
 	return nil
 }
 
-// applies are the objects of a root of a tree that are applied to its target.
-func (s *scan) applies(tree string, r *change.Rendered) []*admission.Object {
+// stateOf returns what the target of a root holds in a tree; nil for none.
+func (s *scan) stateOf(tree string, r *change.Rendered) *target.State {
 	for _, t := range s.targets {
 		state := t.Head
 		if tree == change.Base {
 			state = t.Base
 		}
 		if slices.ContainsFunc(state.Roots, func(of *change.Rendered) bool { return of.ID == r.ID }) {
-			return state.Applied(r)
+			return state
 		}
 	}
-	return r.Objects
+	return nil
 }
 
-// denials are what the AppProject of an Application forbids: of the Application itself, else of its objects.
-func denials(r *change.Rendered, objects []*admission.Object) []denial {
+// denials are what the AppProject of an Application of a tree forbids: of the Application itself, else of its objects.
+func (s *scan) denials(tree string, r *change.Rendered) []denial {
 	u := r.Root.Unit
 	if u == nil || u.Application == nil || len(u.Application.Project) == 0 {
 		return nil
@@ -82,19 +83,27 @@ func denials(r *change.Rendered, objects []*admission.Object) []denial {
 	if err != nil || len(all) > 0 { // it was read before
 		return all
 	}
-	for _, o := range objects { // without hooks that a sync does not run
-		if d, ok := deniedObject(permits, argocd.Destination(u.Application.Destination), o); ok {
+	state := s.stateOf(tree, r)
+	for _, o := range state.Applied(r) { // without hooks that a sync does not run
+		namespaced := o.Namespace() != ""
+		if state != nil {
+			namespaced = state.Cluster.Key(o).Namespace != ""
+		}
+		if d, ok := deniedObject(permits, argocd.Destination(u.Application.Destination), o, namespaced); ok {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// deniedObject is what a project forbids of an object.
-func deniedObject(permits *project.Project, to argocd.Destination, o *admission.Object) (denial, bool) {
+// deniedObject is what a project forbids of an object, of a kind that is in namespaces or not.
+func deniedObject(permits *project.Project, to argocd.Destination, o *admission.Object, namespaced bool) (denial, bool) {
 	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
-	message := permits.ForbidsObject(o.GroupVersionKind().Group, kind, o.Namespace(), o.Name(), to)
-	object := report.Object{APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace(), Name: o.Name(), GenerateName: o.GenerateName()}
+	object := report.Object{APIVersion: apiVersion, Kind: kind, Name: o.Name(), GenerateName: o.GenerateName()}
+	if namespaced {
+		object.Namespace = o.Namespace()
+	}
+	message := permits.ForbidsObject(o.GroupVersionKind().Group, kind, object.Namespace, o.Name(), namespaced, to)
 	return denial{object, render.Forbidden{Field: "spec.project", Message: message}}, message != ""
 }
 

@@ -112,13 +112,13 @@ func (p *Project) Forbids(a *argocd.Application, to argocd.Destination, own stri
 	return all
 }
 
-// ForbidsObject returns why Argo CD does not apply an object; empty when it does. An object that is in a
-// namespace is of a kind that is.
-func (p *Project) ForbidsObject(group, kind, namespace, name string, to argocd.Destination) string {
-	if !p.permitsKind(group, kind, namespace, name) {
+// ForbidsObject returns why Argo CD does not apply an object; empty when it does. namespaced is set for one of a kind that is in
+// namespaces, though it may name none.
+func (p *Project) ForbidsObject(group, kind, namespace, name string, namespaced bool, to argocd.Destination) string {
+	if !p.permitsKind(group, kind, name, namespaced) {
 		return fmt.Sprintf("resource %s:%s is not permitted in project %s", group, kind, p.Metadata.Name)
 	}
-	if to.Namespace = namespace; namespace != "" && !p.permitsDestination(to) {
+	if to.Namespace = namespace; namespaced && !p.permitsDestination(to) {
 		return fmt.Sprintf("namespace %s is not permitted in project '%s'", namespace, p.Metadata.Name)
 	}
 	return ""
@@ -126,13 +126,13 @@ func (p *Project) ForbidsObject(group, kind, namespace, name string, to argocd.D
 
 // permitsKind reports whether objects of a kind are permitted. Without a list of those in namespaces all
 // of them are; of others only those that are listed.
-func (p *Project) permitsKind(group, kind, namespace, name string) bool {
+func (p *Project) permitsKind(group, kind, name string, namespaced bool) bool {
 	in := func(list []Permitted, name string) bool {
 		return slices.ContainsFunc(list, func(item Permitted) bool {
 			return matchesPath(item.Kind, kind) && matchesPath(item.Group, group) && (item.Name == "" || name == "" || matchesPath(item.Name, name))
 		})
 	}
-	if namespace != "" {
+	if namespaced {
 		allowed := p.Spec.NamespaceResourceWhitelist
 		return (allowed == nil || in(allowed, "")) && !in(p.Spec.NamespaceResourceBlacklist, "")
 	}
