@@ -129,9 +129,10 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 				continue
 			}
 			groups := c.chart.Groups()
-			maps.Copy(asked, groups.Asked)
+			texts := given.texts()
+			maps.Copy(asked, groups.AskedWith(texts...))
 			maps.Copy(named, groups.Named)
-			for _, text := range given.texts() {
+			for _, text := range texts {
 				release.AddGroups(text, named)
 			}
 		case *kustomizePart:

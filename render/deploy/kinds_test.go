@@ -18,6 +18,7 @@ func TestKindsOfApplications(t *testing.T) {
 		isThere = `{"apiVersion":"example.com/v1","kind":"Monitor","metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"web:example.com/Monitor:argocd/web"},"name":"web"}}`
 	)
 	web := "\n-- apps/web.yaml --\n" + application("web", "web") + "\n-- web/" + chart + "\n-- web/templates/a.yaml --\n" + monitor
+	named := strings.Replace(web, `"example.com/v1/Monitor"`, `(include "monitoring" .)`, 1) + "\n-- web/templates/_a.tpl --\n{{- define \"monitoring\" }}{{ print \"example.com/v1\" }}{{ end }}\n"
 	inflated := "\n-- apps/web.yaml --\n" + application("web", "web") + "\n-- web/kustomization.yaml --\nhelmCharts: [{name: c}]\n-- web/charts/c/" + chart +
 		"-- web/charts/c/values.yaml --\na: b\n-- web/charts/c/templates/a.yaml --\n" + monitor
 	crds := "\n-- apps/crds.yaml --\n" + application("crds", "crds")
@@ -42,6 +43,10 @@ func TestKindsOfApplications(t *testing.T) {
 		{"kustomize without", inflated + options, nil, ""},
 		{"by a value", strings.Replace(strings.Replace(web, `"example.com/v1/Monitor"`, "(print .Values.group)", 1), "path: web}", "path: web, helm: {parameters: [{name: group, value: example.com/v1}]}}", 1) +
 			"\n-- web/templates/b.yaml --\n{{- if .Capabilities.APIVersions.Has \"example.net/v1\" }}{{ end }}\n" + crds + own, nil, isThere},
+		{"by a template", named + crds + own, nil, isThere},
+		{"by a value of the Application", strings.NewReplacer(`"example.com/v1/Monitor"`, "$group", "{{- if", "{{- $group := .Values.group }}\n{{- if", "apiVersion: example.com/v1\n", "apiVersion: {{ $group }}\n",
+			"path: web}", "path: web, helm: {parameters: [{name: group, value: example.com/v1}]}}").Replace(web) + crds + own, nil, isThere},
+		{"of a group below k8s.io", strings.NewReplacer("example.com/v1", "autoscaling.k8s.io/v1", "group: example.com", "group: autoscaling.k8s.io").Replace(web + crds + own), nil, strings.ReplaceAll(isThere, "example.com/", "autoscaling.k8s.io/")},
 		{"a chart that gives Applications", "\n-- apps/root.yaml --\n" + application("root", "root") + "\n-- root/" + chart + "\n-- root/templates/a.yaml --\n" + monitor +
 			"\n-- root/templates/web.yaml --\n" + application("web", "web") + "\n-- root/templates/crds.yaml --\n" + application("crds", "crds") + own +
 			"\n-- web/" + chart + "\n-- web/templates/a.yaml --\n" + monitor, nil, isThere},

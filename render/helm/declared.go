@@ -21,11 +21,14 @@ func (s *Source) Declared(root render.Root) render.Declared {
 	go c.words() // which are needed next
 	groups := c.chart.Groups()
 	own := map[string]bool{}
-	release.AddGroups(root.Unit.Object, own)
+	texts := [][]byte{root.Unit.Object}
 	for _, reference := range root.Unit.Release.References {
-		release.AddGroups([]byte(reference.Data), own)
+		texts = append(texts, []byte(reference.Data))
 	}
-	d := render.Declared{May: groups.MayDefine, Asks: slices.Sorted(maps.Keys(groups.Asked)), Mentions: func(group string) bool { return groups.Named[group] || own[group] }}
+	for _, text := range texts {
+		release.AddGroups(text, own)
+	}
+	d := render.Declared{May: groups.MayDefine, Asks: slices.Sorted(maps.Keys(groups.AskedWith(texts...))), Mentions: func(group string) bool { return groups.Named[group] || own[group] }}
 	if root.Unit.Release.Install != "Skip" {
 		in := &installed{Source: s, root: root, chart: c}
 		var user map[string]any

@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/scope"
 )
 
 // Kind is that of the objects that define custom kinds.
@@ -74,7 +74,5 @@ func Defining[R comparable](roots []R, declared map[R]render.Declared, known Kno
 	return defining
 }
 
-// IsCustom reports whether a group may be one of custom kinds: those of Kubernetes are below k8s.io.
-func IsCustom(group string) bool {
-	return !strings.HasSuffix(group, ".k8s.io") || strings.Count(group, ".") > 2
-}
+// IsCustom reports whether a group may be one of custom kinds, as those of Kubernetes itself are not.
+func IsCustom(group string) bool { return !scope.HasGroup(group) }

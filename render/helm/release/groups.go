@@ -2,7 +2,9 @@ package release
 
 import (
 	"bytes"
+	"maps"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -13,18 +15,24 @@ import (
 type Groups struct {
 	// MayDefine is set when templates may define custom kinds.
 	MayDefine bool
-	// Named are texts like names of groups, Asked those beside questions for what the cluster serves.
+	// Named are texts like names of groups, Asked those beside questions for what the cluster serves. Where a question names
+	// none, as it takes one from a template or a value, those with a version are among Asked, and Elsewhere is set.
 	Named, Asked map[string]bool
+	Elsewhere    bool
 }
 
 // groupsOf finds the groups that a chart names.
 func groupsOf(c *helmchart.Chart) *Groups {
 	g := &Groups{Named: map[string]bool{}, Asked: map[string]bool{}}
-	g.read(c)
+	versioned := map[string]bool{}
+	g.read(c, versioned)
+	if g.Elsewhere {
+		maps.Copy(g.Asked, versioned)
+	}
 	return g
 }
 
-func (g *Groups) read(c *helmchart.Chart) {
+func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 	for _, f := range c.Raw {
 		switch dir, _, _ := strings.Cut(f.Name, "/"); {
 		case dir == "crds" || dir == "charts" || path.Base(f.Name) == "README.md":
@@ -33,22 +41,61 @@ func (g *Groups) read(c *helmchart.Chart) {
 			g.MayDefine = g.MayDefine || bytes.Contains(f.Data, []byte("CustomResourceDefinition"))
 		}
 		AddGroups(f.Data, g.Named)
+		addVersioned(f.Data, versioned)
 		for line := range bytes.Lines(f.Data) {
 			if bytes.Contains(line, []byte("APIVersions")) {
 				AddGroups(line, g.Asked)
+				g.Elsewhere = g.Elsewhere || !hasVersion.Match(line)
 			}
 		}
 	}
 	for _, dependency := range c.Dependencies() {
-		g.read(dependency)
+		g.read(dependency, versioned)
 	}
+}
+
+// AskedWith returns the groups that the chart may ask for with values of these texts.
+func (g *Groups) AskedWith(values ...[]byte) map[string]bool {
+	if !g.Elsewhere {
+		return g.Asked
+	}
+	asked := maps.Clone(g.Asked)
+	for _, text := range values {
+		addVersioned(text, asked)
+	}
+	return asked
+}
+
+// hasVersion matches an API group before a version.
+var hasVersion = regexp.MustCompile(`[a-z0-9]/v[0-9]`)
+
+// addVersioned adds the words of a text that have dots in them and are before a version.
+func addVersioned(text []byte, words map[string]bool) {
+	for rest := text; ; {
+		at := bytes.Index(rest, []byte("/v"))
+		if at < 0 {
+			return
+		}
+		if at+2 < len(rest) && rest[at+2] >= '0' && rest[at+2] <= '9' {
+			start := at
+			for start > 0 && isOfGroup(rest[start-1]) {
+				start--
+			}
+			AddGroups(rest[start:at], words)
+		}
+		rest = rest[at+2:]
+	}
+}
+
+func isOfGroup(c byte) bool {
+	return c == '-' || c == '.' || c < unicode.MaxASCII && (unicode.IsLower(rune(c)) || unicode.IsDigit(rune(c)))
 }
 
 // AddGroups adds the words of a text that have dots in them, as API groups have.
 func AddGroups(text []byte, words map[string]bool) {
 	for start := 0; start < len(text); {
 		end, dot := start, false
-		for end < len(text) && (text[end] == '-' || text[end] == '.' || text[end] < unicode.MaxASCII && (unicode.IsLower(rune(text[end])) || unicode.IsDigit(rune(text[end])))) {
+		for end < len(text) && isOfGroup(text[end]) {
 			dot = dot || text[end] == '.'
 			end++
 		}
