@@ -187,7 +187,7 @@ func (c customConvertor) Convert(in, out, _ any) error {
 	if !ok || !ok2 {
 		return fmt.Errorf("unexpected types %T and %T", in, out)
 	}
-	converted, err := c.definition.convert(from, to.GroupVersionKind().GroupVersion())
+	converted, err := c.ConvertToVersion(from, to.GroupVersionKind().GroupVersion())
 	if err != nil {
 		return err
 	}

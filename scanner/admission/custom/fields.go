@@ -62,12 +62,16 @@ func (d defaulter) Default(obj runtime.Object) {
 	structuraldefaulting.Default(u.UnstructuredContent(), d.definition.schemas[u.GroupVersionKind().Version])
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor.
+// ConvertToVersion implements runtime.ObjectConvertor. What it returns shares nothing with in, whose version may be
+// one that policies have set.
 func (c customConvertor) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	kind := in.GetObjectKind().GroupVersionKind()
 	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{kind})
 	if !ok {
-		return nil, runtime.NewNotRegisteredErrForTarget("custom resources", nil, target)
+		return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", kind, target)
+	}
+	if c.definition.Version(kind.Version) == nil {
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", kind.GroupVersion())
 	}
 	return c.definition.convert(in.DeepCopyObject(), to.GroupVersion())
 }
