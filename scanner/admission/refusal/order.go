@@ -114,13 +114,14 @@ const podSecurity = "metadata.labels[pod-security.kubernetes.io/"
 // inBody is in all errors of a schema about a value that is invalid.
 const inBody = " in body "
 
-// combined is what is said to a value of a custom resource that none, not one or not all of several schemas take.
-var combined = regexp.MustCompile(`^Invalid value: .*: "([^"]+)" must (not )?validate `)
+// inMessage has the field of an error without one: about a value of a custom resource that none, not one or not all of
+// several schemas take, or about a number that its type cannot hold.
+var inMessage = regexp.MustCompile(`^Invalid value: .*: (?:"([^"]+)" must (?:not )?validate |\w+ value must be of type .* in (\S+)$)`)
 
 // fieldOf returns the field of an error. Errors of one value stay in their order.
 func fieldOf(c metav1.StatusCause) string {
-	if at := combined.FindStringSubmatch(c.Message); c.Field == "<nil>" && at != nil {
-		return at[1]
+	if at := inMessage.FindStringSubmatch(c.Message); c.Field == "<nil>" && at != nil {
+		return at[1] + at[2]
 	}
 	return c.Field
 }
