@@ -93,7 +93,7 @@ var errNotAsAdmitted = errors.New("the object of the answer is not what policies
 
 // answersAsAdmitted reports whether the server answers with the object as policies
 // see it. Reviews are answered and not stored; custom resources come back from the
-// version that is stored, pruned by it.
+// version that is stored, pruned by it, and new ones with the defaults of a status.
 func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
 	o := admission.NewObject(request.Object)
 	kind := o.GroupVersionKind()
@@ -108,20 +108,25 @@ func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
 	if !ok {
 		return true
 	}
-	return storageVersion(c.Find(definition, "", r.GroupResource().String())) == kind.Version
+	stored := storageVersion(c.Find(definition, "", r.GroupResource().String()))
+	if stored["name"] != kind.Version {
+		return false
+	}
+	_, defaults, _ := unstructured.NestedFieldNoCopy(stored, "schema", "openAPIV3Schema", "properties", "status", "default")
+	_, dropped, _ := unstructured.NestedFieldNoCopy(stored, "subresources", "status")
+	return request.OldObject != nil || !defaults || !dropped
 }
 
 // storageVersion is the version in which custom resources are stored.
-func storageVersion(definition *admission.Object) string {
+func storageVersion(definition *admission.Object) map[string]any {
 	spec, _ := definition.Content()["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
-		version, _ := v.(map[string]any)
-		if name, _ := version["name"].(string); version["storage"] == true {
-			return name
+		if version, _ := v.(map[string]any); version["storage"] == true {
+			return version
 		}
 	}
-	return ""
+	return nil
 }
 
 // stored returns the object of a request as the server answers with it: read back

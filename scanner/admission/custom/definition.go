@@ -98,16 +98,17 @@ func (e *ConversionError) Error() string {
 
 // Read returns a custom resource, once it is stored, in a version. A server keeps it in
 // the storage version, so it loses what the schema of that version does not know and
-// has its defaults; then what the version that is read does not know.
+// has its defaults, also for a status that its creation dropped; then it loses what the
+// version that is read does not know.
 func (d *Definition) Read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
-	if d.byWebhook() && obj.GetObjectKind().GroupVersionKind().GroupVersion() == version {
+	if d.byWebhook() && version.Version != d.storage && obj.GetObjectKind().GroupVersionKind().GroupVersion() == version {
 		return obj, nil
 	}
 	stored, err := d.coerceTo(obj, schema.GroupVersion{Group: version.Group, Version: d.storage})
 	if err != nil {
 		return nil, err
 	}
-	if u, ok := stored.(*unstructured.Unstructured); ok && stored != obj {
+	if u, ok := stored.(*unstructured.Unstructured); ok {
 		structuraldefaulting.Default(u.Object, d.schemas[d.storage])
 	}
 	return d.coerceTo(stored, version)
