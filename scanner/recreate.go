@@ -70,20 +70,25 @@ func (r *review) sendAs() recreation {
 var immutable = regexp.MustCompile(`is\simmutable|immutable\sfield`)
 
 // isImmutable reports whether a tool takes the answers to an update for the refusal of a change of
-// an immutable field.
+// an immutable field: each that says that the object is invalid or in conflict, as policies do that
+// give no other reason (k8s.io/kubectl/pkg/cmd/apply, patcher.Patch).
 func (r *review) isImmutable(verdicts ...server.Verdict) bool {
 	for _, v := range verdicts {
 		if v.Refusal != nil {
-			code := v.Refusal.ErrStatus.Code
-			return code == http.StatusConflict || code == http.StatusUnprocessableEntity
+			return isInvalid(v.Refusal.ErrStatus.Code)
 		}
-		for _, d := range v.Decisions {
-			if r.applier == apply.Flux && d.Denies() && immutable.MatchString(d.Message) {
+		for _, d := range v.Denials() {
+			if isInvalid(d.Code) || r.applier == apply.Flux && immutable.MatchString(d.Message) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isInvalid reports whether the code of an answer says that an object is invalid or in conflict.
+func isInvalid(code int32) bool {
+	return code == http.StatusConflict || code == http.StatusUnprocessableEntity
 }
 
 // recreate judges the requests of a tool that deletes the object and creates it anew.

@@ -180,6 +180,59 @@ func TestRecreated(t *testing.T) {
 	}
 }
 
+// TestRecreatedForPolicies: tools take the refusal of a policy that gives no other reason for that of a change of an
+// immutable field, and Flux what says that something is immutable.
+func TestRecreatedForPolicies(t *testing.T) {
+	const kept = `
+-- app/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: shop
+  annotations: {ANNOTATION}
+data: {mode: "1"}
+-- policies/kept.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: kept}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
+  validations: [{expression: "object.data == oldObject.data", VALIDATION}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: kept}
+spec: {policyName: kept, validationActions: [Deny]}
+`
+	const flux, argo = "kustomize.toolkit.fluxcd.io/force: enabled", "argocd.argoproj.io/sync-options: Force=true"
+	for _, test := range []struct {
+		by                     apply.Applier
+		annotation, validation string
+		want                   []string
+	}{
+		{apply.Flux, flux, "message: keep it", nil},
+		{apply.Flux, "a: b", "message: keep it", []string{"UPDATE keep it"}},
+		{apply.Flux, flux, "message: keep it, reason: Forbidden", []string{"UPDATE keep it"}},
+		{apply.Flux, flux, "message: it is immutable, reason: Forbidden", nil},
+		{apply.ArgoCD, argo, "message: keep it", nil},
+		{apply.ArgoCD, argo, "message: it is immutable, reason: Forbidden", []string{"UPDATE it is immutable"}},
+		{apply.ArgoCDSSA, argo, "message: keep it", []string{"UPDATE keep it"}},
+	} {
+		tree := strings.NewReplacer("ANNOTATION", test.annotation, "VALIDATION", test.validation).Replace(kept)
+		in := input(tree, strings.Replace(tree, `"1"`, `"2"`, 1))
+		in.Config.Applier = string(test.by)
+		var got []string
+		for _, f := range mustScan(t, in).Findings {
+			got = append(got, f.Operation+" "+f.Message)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s, %s, %s: %q, want %q", test.by, test.annotation, test.validation, got, test.want)
+		}
+	}
+}
+
 // TestJobMayBeGone: whether an update of a Job is refused that a cluster deletes after it has finished is not known,
 // and what creates it is judged.
 func TestJobMayBeGone(t *testing.T) {
