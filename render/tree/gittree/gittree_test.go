@@ -241,15 +241,19 @@ func TestMergeBase(t *testing.T) {
 func TestMissing(t *testing.T) {
 	dir := history(t)
 	shallow := filepath.Join(t.TempDir(), "shallow")
-	runGit(t, ".", "clone", "-q", "--depth=1", "file://"+dir, shallow)
+	runGit(t, ".", "clone", "-q", "--depth=1", "--no-single-branch", "file://"+dir, shallow)
 	empty := filepath.Join(t.TempDir(), "empty")
 	runGit(t, ".", "init", "-q", empty)
 	hash := strings.Repeat("ab", 20)
 	for _, c := range []struct{ path, rev, want string }{
-		{dir, "release", "`git fetch origin release`"},
+		{dir, "release", "`git fetch origin release:release`"},
+		{dir, "release~1", "`git fetch origin release:release`"},
+		{shallow, "side", `revision "side" is not in this repository, but origin/side is: give origin/side`},
+		{shallow, "side~1", "`git fetch origin side:side`"},
+		{shallow, "origin/side~1", "`git fetch --unshallow origin`"},
 		{dir, "origin/main", "`git fetch origin main:refs/remotes/origin/main`"},
 		{dir, hash, "`git fetch --depth=1 origin " + hash + "`"},
-		{shallow, "origin/side", "fetch-depth: 0"},
+		{shallow, "origin/none", "fetch-depth: 0"},
 		{shallow, "HEAD~1", "--unshallow"},
 		{empty, "HEAD", "no commits yet"},
 		{dir, "^", "revision"},

@@ -16,9 +16,17 @@ type MissingRevisionError struct {
 	Revision string
 	// Shallow is true when the repository's history is cut off.
 	Shallow bool
+	// Begins is true when the commit is there from which ~N and ^N of the revision count.
+	Begins bool
+	// Tracking is the same revision of the branch of a remote, as origin/main~1 of main~1,
+	// where the repository has that.
+	Tracking string
 }
 
 func (e *MissingRevisionError) Error() string {
+	if e.Tracking != "" {
+		return fmt.Sprintf("revision %q is not in this repository, but %[2]s is: give %[2]s", e.Revision, e.Tracking)
+	}
 	msg := fmt.Sprintf("revision %q is not in this repository; %s", e.Revision, e.hint())
 	if e.Shallow {
 		msg += "; the clone is shallow: in GitHub Actions give actions/checkout `fetch-depth: 0`"
@@ -28,9 +36,11 @@ func (e *MissingRevisionError) Error() string {
 
 // hint is the command that brings the revision.
 func (e *MissingRevisionError) hint() string {
-	name, relative := splitRelative(e.Revision)
+	name, steps := splitRevision(e.Revision)
 	switch {
-	case regexp.MustCompile(`^[0-9a-fA-F]{40}$`).MatchString(name) && !relative:
+	case e.Begins:
+		return "fetch more history with " + e.deepen()
+	case regexp.MustCompile(`^[0-9a-fA-F]{40}$`).MatchString(name) && steps == "":
 		return fmt.Sprintf("fetch it with `git fetch --depth=1 origin %s`", name)
 	case regexp.MustCompile(`^[0-9a-fA-F]{7,40}$`).MatchString(name) || name == "HEAD":
 		return "fetch more history with " + e.deepen()
@@ -38,7 +48,8 @@ func (e *MissingRevisionError) hint() string {
 		return fmt.Sprintf("fetch it with `git fetch origin %[1]s:refs/remotes/origin/%[1]s`",
 			strings.TrimPrefix(name, "origin/"))
 	}
-	return fmt.Sprintf("fetch it with `git fetch origin %s`", name)
+	// Without a second name git fetches it into FETCH_HEAD only.
+	return fmt.Sprintf("fetch it with `git fetch origin %[1]s:%[1]s`", name)
 }
 
 func (e *MissingRevisionError) deepen() string {
@@ -46,14 +57,6 @@ func (e *MissingRevisionError) deepen() string {
 		return "`git fetch --unshallow origin`"
 	}
 	return "`git fetch origin`"
-}
-
-// splitRelative cuts the `~2` or `^` off a revision.
-func splitRelative(rev string) (name string, relative bool) {
-	if i := strings.IndexAny(rev, "~^"); i > 0 {
-		return rev[:i], true
-	}
-	return rev, false
 }
 
 // explainExtension words go-git's refusal of a repository format.

@@ -98,7 +98,8 @@ func (r *Repository) Root() string {
 
 // Commit resolves a revision (a branch, a tag, a hash or its beginning, `HEAD~2`,
 // `origin/main`, ...) to a commit. The error of a revision that is not there says
-// how to fetch it. 40 hex digits are always the name of an object, that of the commit or
+// how to fetch it. What git knows besides, as `main@{1}` and `main:path`, is an error.
+// 40 hex digits are always the name of an object, that of the commit or
 // of a tag of it, whatever references are called.
 func (r *Repository) Commit(rev string) (*Commit, error) {
 	r.mu.Lock()
@@ -115,15 +116,7 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve revision %q: %w", rev, explainExtension(err))
 	}
-	var c *object.Commit
-	if plumbing.IsHash(rev) {
-		c, err = r.named(plumbing.NewHash(rev))
-	} else {
-		var hash *plumbing.Hash
-		if hash, err = resolveRevision(repo, rev); err == nil {
-			c, err = object.GetCommit(r.store, *hash)
-		}
-	}
+	c, err := r.find(rev)
 	if err == nil {
 		return c, nil
 	}
@@ -131,7 +124,7 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 		return nil, fmt.Errorf("resolve revision %q: the repository has no commits yet", rev)
 	}
 	if missing(err) {
-		return nil, &MissingRevisionError{Revision: rev, Shallow: r.shallow()}
+		return nil, r.missed(rev)
 	}
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)
 }
@@ -156,17 +149,6 @@ func (r *Repository) named(name plumbing.Hash) (*object.Commit, error) {
 		}
 		name = tag.Target
 	}
-}
-
-// resolveRevision shields callers from revisions that go-git's parser accepts but
-// its resolver does not survive, such as "^".
-func resolveRevision(repo *git.Repository, rev string) (hash *plumbing.Hash, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			hash, err = nil, errors.New("not a valid revision")
-		}
-	}()
-	return repo.ResolveRevision(plumbing.Revision(rev))
 }
 
 // empty reports whether nothing was ever committed: HEAD names a branch that does

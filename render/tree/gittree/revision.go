@@ -1,0 +1,182 @@
+package gittree
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+var (
+	// step is one ~N or ^N of a revision, or a ^{} or ^{commit}, which a commit satisfies.
+	step = regexp.MustCompile(`^(?:\^\{(?:commit)?\}|([~^])([0-9]*))`)
+	// hashPrefix is the beginning of a hash, of at least the digits that git wants.
+	hashPrefix = regexp.MustCompile(`^[0-9a-fA-F]{4,39}$`)
+	// pseudoRef is the name of a reference beside refs/, as HEAD and FETCH_HEAD.
+	pseudoRef = regexp.MustCompile(`^[A-Z_]+$`)
+)
+
+// errAmbiguous is the error of the beginning of a hash that several commits have.
+var errAmbiguous = errors.New("several commits begin with this, give more of the hash")
+
+// find returns the commit of a revision: a reference or a hash or its beginning, then any
+// number of ~N and ^N. As in git a reference wins over the beginning of a hash. go-git's own
+// ResolveRevision prefers the hash, and passes over what it does not know, as @{1}.
+func (r *Repository) find(rev string) (*object.Commit, error) {
+	name, rest := splitRevision(rev)
+	if err := checkRevision(name, rest); err != nil {
+		return nil, err
+	}
+	c, err := r.start(name)
+	for rest != "" && err == nil {
+		m := step.FindStringSubmatch(rest)
+		rest = rest[len(m[0]):]
+		if m[1] != "" {
+			c, err = ancestor(c, m[1], m[2])
+		}
+	}
+	return c, err
+}
+
+// splitRevision cuts what follows the name off a revision. No reference has these characters
+// in its name.
+func splitRevision(rev string) (name, rest string) {
+	end := strings.IndexAny(rev, "~^:")
+	if at := strings.Index(rev, "@{"); at >= 0 && (end < 0 || at < end) {
+		end = at
+	}
+	if end < 0 {
+		return rev, ""
+	}
+	return rev[:end], rev[end:]
+}
+
+// checkRevision returns an error if a revision has a form that find does not read.
+func checkRevision(name, rest string) error {
+	if strings.Contains(name, "..") {
+		return errors.New("this is a range: name one revision")
+	}
+	for left := rest; left != ""; {
+		m := step.FindString(left)
+		if m == "" {
+			return fmt.Errorf("%q cannot be read here: name a branch, a tag or a commit, followed by ~N or ^N at most, or what `git rev-parse` prints for it", rest)
+		}
+		left = left[len(m):]
+	}
+	if name == "" {
+		return errors.New("it does not begin with a branch, a tag or a commit")
+	}
+	return nil
+}
+
+// start returns the commit that the name at the beginning of a revision is of.
+func (r *Repository) start(name string) (*object.Commit, error) {
+	if plumbing.IsHash(name) {
+		return r.named(plumbing.NewHash(name))
+	}
+	if name == "@" {
+		name = "HEAD"
+	}
+	for _, rule := range plumbing.RefRevParseRules {
+		full := fmt.Sprintf(rule, name)
+		if !strings.HasPrefix(full, "refs/") && !pseudoRef.MatchString(full) {
+			continue
+		}
+		if ref, err := storer.ResolveReference(r.store, plumbing.ReferenceName(full)); err == nil {
+			return r.named(ref.Hash())
+		}
+	}
+	if hashPrefix.MatchString(name) {
+		return r.beginning(strings.ToLower(name))
+	}
+	return nil, plumbing.ErrReferenceNotFound
+}
+
+// beginning returns the one commit whose hash, or that of a tag of it, begins with prefix.
+func (r *Repository) beginning(prefix string) (*object.Commit, error) {
+	whole, err := hex.DecodeString(prefix[:len(prefix)&^1])
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := r.store.HashesWithPrefix(whole)
+	if err != nil {
+		return nil, err
+	}
+	var found *object.Commit
+	for _, hash := range slices.CompactFunc(hashes, func(a, b plumbing.Hash) bool { return a == b }) {
+		if !strings.HasPrefix(hash.String(), prefix) {
+			continue
+		}
+		c, err := r.named(hash)
+		if err != nil {
+			continue // a tree or a file
+		}
+		if found != nil && found.Hash != c.Hash {
+			return nil, errAmbiguous
+		}
+		found = c
+	}
+	if found == nil {
+		return nil, plumbing.ErrReferenceNotFound
+	}
+	return found, nil
+}
+
+// ancestor returns the commit that ~N or ^N leads to.
+func ancestor(c *object.Commit, sign, number string) (*object.Commit, error) {
+	n := 1
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(number); err != nil {
+			return nil, fmt.Errorf("%s%s is too large", sign, number)
+		}
+	}
+	if sign == "^" {
+		if n == 0 {
+			return c, nil
+		}
+		return parent(c, n)
+	}
+	for range n {
+		var err error
+		if c, err = parent(c, 1); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// parent returns the nth parent of a commit, from 1.
+func parent(c *object.Commit, n int) (*object.Commit, error) {
+	switch have := c.NumParents(); {
+	case n <= have:
+		return c.Parent(n - 1)
+	case have == 0:
+		return nil, fmt.Errorf("the history ends before it: commit %s is the first and has no parent", c.Hash.String()[:12])
+	case have == 1:
+		return nil, fmt.Errorf("commit %s has 1 parent, so it has no ^%d", c.Hash.String()[:12], n)
+	default:
+		return nil, fmt.Errorf("commit %s has %d parents, so it has no ^%d", c.Hash.String()[:12], have, n)
+	}
+}
+
+// missed returns the error of a revision that is not there.
+func (r *Repository) missed(rev string) *MissingRevisionError {
+	e := &MissingRevisionError{Revision: rev, Shallow: r.shallow()}
+	name, steps := splitRevision(rev)
+	if steps != "" {
+		_, err := r.start(name)
+		e.Begins = err == nil
+	}
+	if _, err := r.find("origin/" + rev); err == nil && !e.Begins {
+		e.Tracking = "origin/" + rev
+	}
+	return e
+}
