@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,6 +35,9 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		base = s.in.Base.FS
 	}
 	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
+		return err
+	}
+	if err := s.checkDeployed(); err != nil {
 		return err
 	}
 	s.locator = lines.New(ctx, s.Change, s.work, s.in.Answers)
@@ -99,6 +103,29 @@ func (s *scan) checkSelection() error {
 		return nil
 	}
 	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
+}
+
+// checkDeployed refuses a path of entries or sourcePaths that is in neither tree: without it,
+// what is deployed from there would not be judged.
+func (s *scan) checkDeployed() error {
+	if s.directories {
+		return nil
+	}
+	for _, entry := range s.in.Config.Entries {
+		if !s.Head.Has(entry) && !s.Base.Has(entry) {
+			return missingPath("entries", entry)
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(s.in.Config.SourcePaths)) {
+		if dir := s.in.Config.SourcePaths[source]; !s.Head.Has(dir) && !s.Base.Has(dir) {
+			return missingPath("sourcePaths."+source, dir)
+		}
+	}
+	return nil
+}
+
+func missingPath(key, name string) error {
+	return &InputError{What: key + " of the configuration", Err: fmt.Errorf("there is no file or directory %s in the repository", name)}
 }
 
 func (s *scan) checkGlobs() error {

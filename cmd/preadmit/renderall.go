@@ -42,15 +42,15 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 
 // expand finds the units of deployment of a tree.
 func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, found *render.Discovery, cfg config.Config, everything bool) (*deploy.Graph, error) {
-	entries := cfg.Entries
+	entries, named := cfg.Entries, "entries of the configuration"
 	if len(f.entries) > 0 {
-		entries = f.entries
+		entries, named = f.entries, "--entry"
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
 		KubeVersion: admission.KubernetesVersion(), Entries: entries, Self: cfg.Self, SourcePaths: cfg.SourcePaths, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts(), Everything: everything, Render: rendering(renderer),
 	})
 	if entry := new(paths.EntryError); errors.As(err, &entry) {
-		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
+		return nil, cli.Usagef("%s: %w", named, entry)
 	}
 	return graph, err
 }

@@ -2,12 +2,14 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
 // expand finds the units of a tree. What both trees have in common is rendered once.
@@ -21,6 +23,9 @@ func (s *Side) expand(ctx context.Context, how deploy.Options) error {
 		}
 	}
 	graph, err := deploy.Expand(ctx, s.Renderer, s.Found, how)
+	if entry := new(paths.EntryError); errors.As(err, &entry) {
+		return &InputError{What: "entries of the configuration", Err: entry}
+	}
 	if err != nil {
 		return fmt.Errorf("find what is deployed of %s: %w", s.Name, err)
 	}

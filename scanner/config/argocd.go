@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/preadmit/preadmit/render/argocd/appset"
 	"github.com/preadmit/preadmit/render/deploy"
@@ -89,9 +90,18 @@ func (c *checker) argocd(a *ArgoCD) {
 	if a == nil {
 		return
 	}
+	c.namespace("argocd.namespace", a.Namespace)
 	c.choice("argocd.tracking", a.Tracking, ArgoTracking())
+	for i, cluster := range a.Clusters {
+		key := fmt.Sprintf("argocd.clusters[%d]", i)
+		c.required(key, "server", cluster.Server, "the URL of its API server")
+	}
 	for i, g := range a.Generators {
-		c.choice(fmt.Sprintf("argocd.generators[%d].kind", i), g.Kind, ArgoGenerators())
+		key := fmt.Sprintf("argocd.generators[%d]", i)
+		c.required(key, "applicationSet", g.ApplicationSet, "NAME or NAMESPACE/NAME of the ApplicationSet")
+		if c.required(key, "kind", g.Kind, "one of "+strings.Join(ArgoGenerators(), ", ")) {
+			c.choice(key+".kind", g.Kind, ArgoGenerators())
+		}
 	}
 	for i, object := range a.Applications {
 		key := fmt.Sprintf("argocd.applications[%d]", i)
@@ -99,4 +109,13 @@ func (c *checker) argocd(a *ArgoCD) {
 			c.Fail(key, "not an Application or ApplicationSet of Argo CD, but of kind %v", kind)
 		}
 	}
+}
+
+// required reports whether a field has a value, and refuses it without one.
+func (c *checker) required(parent, field, value, what string) bool {
+	key := parent + "." + field
+	if value == "" && !c.Failed(parent) && !c.Failed(key) {
+		c.Fail(key, "required: %s", what)
+	}
+	return value != ""
 }

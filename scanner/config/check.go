@@ -66,6 +66,7 @@ func (c *checker) config(config *Config) {
 	c.paths("context", config.Context)
 	c.user("user", config.User)
 	c.paths("entries", config.Entries)
+	c.self("self", config.Self)
 	c.sourcePaths("sourcePaths", config.SourcePaths)
 	c.argocd(config.ArgoCD)
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
@@ -141,6 +142,19 @@ func (c *checker) sourcePaths(key string, paths map[string]string) {
 		c.path(key+"."+source, paths[source], "")
 	}
 }
+
+// self refuses what is neither the name of a source nor a URL, which would match nothing.
+func (c *checker) self(key string, sources []string) {
+	for i, source := range sources {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		if !c.Failed(at) && !sourceName.MatchString(source) && !repositoryURL.MatchString(source) {
+			c.Fail(at, "%q is neither a source of Flux nor a URL: want KIND/NAMESPACE/NAME, as GitRepository/flux-system/fleet, or one like https://HOST/PATH", source)
+		}
+	}
+}
+
+// repositoryURL is a URL, with a scheme, as HOST:PATH of SSH or as HOST/PATH.
+var repositoryURL = regexp.MustCompile(`^([a-z0-9+]+://[^/]+/.+|[^/:]+:[^/].*|[^/:]+\.[^/:]+(:[0-9]+)?/.+)$`)
 
 // sourceName is KIND/NAMESPACE/NAME of a source of Flux that has files.
 var sourceName = regexp.MustCompile(`^(GitRepository|OCIRepository|Bucket)/[^/]+/[^/]+$`)

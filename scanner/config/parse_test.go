@@ -85,6 +85,15 @@ func TestParseErrors(t *testing.T) {
 			"4:3: sourcePaths: \"flux-system\" is not a source of Flux: want KIND/NAMESPACE/NAME, as OCIRepository/flux-system/flux-system",
 			"6:15: sourcePaths.Bucket/a/b: \"../x\" is outside the repository: give a path relative to its top",
 			"7:15: sourcePaths.Bucket/a/c: empty path"}},
+		{"wrong self", header + "self:\n- OCIRepository/flux-system/ok\n- https://git.example.com/a/b\n- git@git.example.com:a/b.git\n- git.example.com/a/b\n- fleet\n- GitRepositry/flux-system/fleet\n- ''\n", []string{
+			`8:3: self[4]: "fleet" is neither a source of Flux nor a URL: want KIND/NAMESPACE/NAME, as GitRepository/flux-system/fleet, or one like https://HOST/PATH`,
+			`9:3: self[5]: "GitRepositry/flux-system/fleet" is neither a source of Flux nor a URL: want KIND/NAMESPACE/NAME, as GitRepository/flux-system/fleet, or one like https://HOST/PATH`,
+			`10:3: self[6]: "" is neither a source of Flux nor a URL: want KIND/NAMESPACE/NAME, as GitRepository/flux-system/fleet, or one like https://HOST/PATH`}},
+		{"wrong Argo CD", header + "argocd:\n  namespace: A\n  clusters:\n  - {name: a}\n  generators:\n  - {applicationSet: a}\n  - {kind: plugin}\n", []string{
+			`4:14: argocd.namespace: "A" is not the name of a namespace: a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+			"6:5: argocd.clusters[0].server: required: the URL of its API server",
+			"8:5: argocd.generators[0].kind: required: one of pullRequest, scmProvider, plugin, clusterDecisionResource",
+			"9:5: argocd.generators[1].applicationSet: required: NAME or NAMESPACE/NAME of the ApplicationSet"}},
 		{"wrong API", header + "runtimeConfig: {nonsense: true}\ntargets:\n- name: a\n  roots: [a]\n  runtimeConfig: {v1: true}\n", []string{
 			`3:16: runtimeConfig: "nonsense=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`,
 			`7:18: targets[0].runtimeConfig: "v1=true" is not understood: want GROUP/VERSION=true, GROUP/VERSION/RESOURCE=true, api/beta=true or the like`}},

@@ -3,7 +3,6 @@ package target
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -243,7 +242,7 @@ func govern(states ...*State) {
 func (b *builder) checkGiven(paths []string) error {
 	for _, p := range paths {
 		if !b.Head.Has(p) && !b.Base.Has(p) {
-			return &change.InputError{What: p, Err: fmt.Errorf("the configuration names this path as policies or context: %w", fs.ErrNotExist)}
+			return &change.InputError{What: "policies or context of the configuration", Err: fmt.Errorf("there is no file or directory %s in the repository", p)}
 		}
 	}
 	return nil

@@ -46,9 +46,9 @@ func Below(top, dir string) string {
 	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
 }
 
-// EntryError says that a directory that was named as an entry point is not there.
+// EntryError says that what was named as an entry point is none.
 type EntryError struct{ Dir string }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("the entry point %s: no such directory", e.Dir)
+	return fmt.Sprintf("%s is neither a directory nor a file that has an Application or ApplicationSet of Argo CD", e.Dir)
 }

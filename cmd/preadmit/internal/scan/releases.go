@@ -113,10 +113,13 @@ func forAll(c *config.Config, version string) {
 func Imitate(r release.Release) error {
 	err := emulation.Set(r)
 	if flag := new(emulation.FlagError); errors.As(err, &flag) {
-		return cli.Usagef("--%s: %w", flag.Flag, err)
+		return cli.Usagef("--%s, or %s of the configuration: %w", flag.Flag, settings[flag.Flag], err)
 	}
 	return err
 }
+
+// settings are the keys of the configuration by the flags of an API server.
+var settings = map[string]string{"feature-gates": "featureGates", "runtime-config": "runtimeConfig"}
 
 // As makes the process imitate a release, or has another one do the whole command: then the error
 // is how that ended, if need be with exit code 0.
