@@ -30,6 +30,9 @@ func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 		Changes: diff.Objects(s.Change, s.work, limits),
 	}
 	s.ledger.Uncompared()
+	if err := s.ledger.Nothing(in.Head.Named, "compare"); err != nil {
+		return nil, err
+	}
 	s.order()
 	c.Indeterminate, c.Diagnostics = s.report.Indeterminate, s.report.Diagnostics
 	return c, nil

@@ -18,7 +18,7 @@ func TestScanWithoutRoots(t *testing.T) {
 	wantSays(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
 	in := input("", "-- app/kustomization.yaml --\nresources: []\n-- prod/kustomization.yaml --\nresources: [../app]\n")
 	in.Head.Under = []string{"app"}
-	wantSays(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: scan that")
+	wantSays(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: name that instead")
 }
 
 // TestNamedPathsWithNothingToJudge: it is a mistake to name what has nothing to judge.
@@ -46,7 +46,7 @@ a: [
 		{"docs", "", "docs has no manifest, kustomization or chart"},
 		{"unfinished", "", "unfinished has no manifest, kustomization or chart"},
 		{"nowhere", "", "nowhere has no manifest, kustomization or chart"},
-		{"base", "", "base is used by prod: scan that"},
+		{"base", "", "base is used by prod: name that instead"},
 		{"empty.yaml", "", "empty.yaml holds no Kubernetes object"},
 		{"comments.yaml", "", "comments.yaml holds no Kubernetes object"},
 		{"values.yaml", "", "values.yaml holds no Kubernetes object"},

@@ -53,7 +53,7 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
-	if err := s.ledger.Nothing(s.in.Head.Named); err != nil {
+	if err := s.ledger.Nothing(s.in.Head.Named, "judge"); err != nil {
 		return out, err
 	}
 	if s.in.Diff != nil && s.Base != nil {

@@ -46,6 +46,7 @@ render).`,
 				return cli.Usagef("diff takes one PATH, got %q", args)
 			}
 			f.Path = append(args, ".")[0]
+			f.named = len(args) > 0
 			return nil
 		},
 		ValidArgsFunction: directoriesOnly,
@@ -56,10 +57,13 @@ render).`,
 }
 
 // diffFlags are the flags of preadmit diff: some flags of scan, with other formats.
-type diffFlags struct{ *scan.Flags }
+type diffFlags struct {
+	*scan.Flags
+	named bool // whether PATH was given
+}
 
 func newDiffFlags() *diffFlags {
-	f := &diffFlags{scan.NewFlags()}
+	f := &diffFlags{Flags: scan.NewFlags()}
 	f.Format.Known = format.DiffFormats()
 	return f
 }
@@ -135,6 +139,7 @@ func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	defer scan.CloseCache(p.Stderr, cache)
 	f.Explain(p.Stderr, change)
 	progress := cli.NewProgress(p, f.Quiet)
+	change.Head.Named = f.named
 	result, err := scanner.Compare(ctx, scanner.Input{
 		Base: change.Base, Head: change.Head, Remotes: change.Remotes, Config: cfg, Diff: printedLimits(),
 		Render: scan.RenderOptions(p, cfg.LoadRestrictor, cache), Version: cli.Version(), Progress: progress.Update,

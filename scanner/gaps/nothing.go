@@ -15,22 +15,22 @@ import (
 
 // Nothing warns of a change that selects no root, and of paths that the user asked about under
 // which there is none. If somebody named these paths, and nothing at all was judged, that is
-// a mistake, as a glob is that matches nothing.
-func (l *Ledger) Nothing(named bool) error {
+// a mistake, as a glob is that matches nothing. do is what is done with roots, as judge.
+func (l *Ledger) Nothing(named bool, do string) error {
 	none := len(l.SelectedRoots()) == 0
 	if none && named && len(l.gaps)+len(l.Failed) == 0 {
 		var why []string
 		for _, name := range l.paths() {
 			why = append(why, l.whyNothing(name))
 		}
-		return &change.InputError{What: "PATH", Err: errors.New("nothing to judge: " + strings.Join(why, "; "))}
+		return &change.InputError{What: "PATH", Err: errors.New("nothing to " + do + ": " + strings.Join(why, "; "))}
 	}
 	if none && slices.ContainsFunc(l.paths(), isTop) {
-		l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to judge: no root was found"})
+		l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to " + do + ": no root was found"})
 	}
 	for _, name := range l.paths() {
 		if !isTop(name) && !l.selects(name) && !l.tellsOf(name) && !l.usersSelected(name) {
-			l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to judge: " + l.whyNothing(name)})
+			l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to " + do + ": " + l.whyNothing(name)})
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (l *Ledger) whyNothing(name string) string {
 		return fmt.Sprintf("no deployer of the repository applies %s (unclaimed: judge in %s judges it all the same)", abbreviate(unclaimed), config.FileName)
 	}
 	if users := l.users(name); len(users) > 0 {
-		return fmt.Sprintf("%s is used by %s: scan that", said, abbreviate(users))
+		return fmt.Sprintf("%s is used by %s: name that instead", said, abbreviate(users))
 	}
 	return said + " has no manifest, kustomization or chart"
 }

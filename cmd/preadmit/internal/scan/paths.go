@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +83,9 @@ func openStdin(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 	extra, err := OpenExtra(ctx, io.TeeReader(stdin, &f.stdin), "-")
 	if err != nil {
 		return nil, err
+	}
+	if len(bytes.TrimSpace(f.stdin.Bytes())) == 0 {
+		return nil, cli.Usagef("PATH: standard input is empty: nothing to judge; did the command before it fail?")
 	}
 	return &Change{Head: scanner.Tree{FS: extra.FS, Under: []string{extra.Name}, Revision: report.Revision{Name: "standard input"}}}, nil
 }
