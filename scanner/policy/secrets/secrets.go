@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -183,16 +184,44 @@ func ConcealFor(text string, objects ...*admission.Object) string {
 	return Conceal(text, contents...)
 }
 
-// Values is what the content of a Secret holds, as it is, decoded and encoded; nil for
-// another kind.
+// Values is what the content of a Secret holds, as it is, decoded, encoded and quoted, and what it
+// has in place of texts, as a number without quotes, which a server names when it refuses it; nil
+// for another kind.
 func Values(content map[string]any) []string {
-	s := New(content)
-	if s == nil {
+	if !IsSecret(content) {
 		return nil
 	}
 	var values []string
-	for _, value := range s.back {
-		values = append(values, value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
+	if s := New(content); s != nil {
+		for _, value := range s.back {
+			values = append(values, value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
+		}
+	}
+	for _, field := range []string{"data", "stringData"} {
+		values = scalars(values, content[field])
+	}
+	for _, value := range values {
+		if quoted := strconv.Quote(value); len(quoted) > len(value)+2 {
+			values = append(values, quoted[1:len(quoted)-1])
+		}
+	}
+	return values
+}
+
+// scalars appends what a value has in it, as text.
+func scalars(values []string, value any) []string {
+	switch value := value.(type) {
+	case nil:
+	case map[string]any:
+		for _, v := range value {
+			values = scalars(values, v)
+		}
+	case []any:
+		for _, v := range value {
+			values = scalars(values, v)
+		}
+	default:
+		values = append(values, fmt.Sprint(value))
 	}
 	return values
 }
