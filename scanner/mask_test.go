@@ -180,9 +180,12 @@ configMapGenerator:
 func TestComparingDoesNotQuoteSecrets(t *testing.T) {
 	const fine = "\n-- app/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
 	const generator = "\n-- app/kustomization.yaml --\nsecretGenerator:\n- name: s\n  literals:\n  - hunter2topsecret\n"
+	const inBrackets = "\n-- app/kustomization.yaml --\nsecretGenerator:\n- name: s\n  literals: [\"hunter2topsecret\", a=hunter2other]\n"
 	secret := passwordSecret("stringData", "|")
 	for name, broken := range map[string]string{
 		"a literal without a key":  generator,
+		"a literal in brackets":    inBrackets,
+		"literals over two lines":  strings.Replace(inBrackets, ", ", ",\n    ", 1),
 		"no separator":             secret + "--- hunter2topsecret\n",
 		"no separator, no blank":   secret + "---hunter2topsecret\n",
 		"no separator, with a key": secret + "--- hunter2=" + strings.Repeat("topsecret", 9) + "\n",

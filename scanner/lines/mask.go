@@ -19,14 +19,36 @@ func hiddenBy(lines, masked []string) []string {
 	for i, line := range lines {
 		if masked[i] != line {
 			value := strings.TrimPrefix(line, strings.TrimSuffix(masked[i], report.Mask))
-			value = strings.TrimSpace(value)
+			if value = strings.TrimSpace(value); value == "" {
+				continue
+			}
 			hidden = append(hidden, strings.Trim(value, `"'`))
+			hidden = append(hidden, inFlow(value)...)
 			if strings.HasPrefix(line, "---") && len(value) > quotedBytes {
 				hidden = append(hidden, value[:quotedBytes])
 			}
 		}
 	}
 	return hidden
+}
+
+// inFlow returns what a value in brackets or braces, or a line of one, consists of: of KEY=VALUE
+// and KEY: VALUE the value, too.
+func inFlow(value string) []string {
+	if !strings.ContainsAny(value[:1], "[{") && !strings.ContainsAny(value[len(value)-1:], "]},") {
+		return nil
+	}
+	var parts []string
+	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(`[]{},"'`, r) }) {
+		part = strings.TrimSpace(part)
+		parts = append(parts, part)
+		for _, sign := range []string{"=", ": "} {
+			if _, after, ok := strings.Cut(part, sign); ok {
+				parts = append(parts, after)
+			}
+		}
+	}
+	return parts
 }
 
 // Conceal takes out of what is said of files - why something does not render, remarks

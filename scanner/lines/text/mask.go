@@ -78,7 +78,7 @@ func MaskLine(line string) string {
 		return line
 	case !ok:
 		return indent + report.Mask
-	case value == "" || harmlessKey.MatchString(key):
+	case strings.Trim(value, "[{") == "" || harmlessKey.MatchString(key), metadataKey.MatchString(key) && !strings.Contains(value[1:], "{"):
 		return line
 	}
 	return indent + key + report.Mask
@@ -98,5 +98,6 @@ var (
 	topKey      = regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`)
 	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
 	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
-	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
+	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|files|envs|options)["']?:\s*$`)
+	metadataKey = regexp.MustCompile(`^["']?metadata["']?:\s*$`) // without annotations in braces
 )

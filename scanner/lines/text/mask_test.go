@@ -50,6 +50,10 @@ items:
   metadata: {name: db}
   data:
     password: hunter2
+- apiVersion: v1
+  kind: Secret
+  metadata: {name: db, annotations: {kept: hunter2}}
+  stringData: {password: hunter2}
 ---
 resources: [a.yaml]
 secretGenerator:
@@ -62,6 +66,13 @@ secretGenerator:
   - password=hunter2
   options:
     labels: {a: b}
+- name: flow
+  files: [missing.txt]
+  literals: [hunter2, password=hunter2]
+- name: lines
+  literals: [
+    hunter2,
+    password=hunter2 ]
 configMapGenerator:
 - name: plain
   literals:
