@@ -126,13 +126,16 @@ func HopPosition(h Pair, place func(*yaml.Node) (tree.Position, bool)) (tree.Pos
 
 // Finder makes the Find of a Source.
 func Finder(root *yaml.Node, document tree.Position, place func(*yaml.Node) (tree.Position, bool)) func(string) (tree.Position, bool) {
-	return func(path string) (tree.Position, bool) { return FindSteps(root, ParsePath(path), document, place) }
+	at := func(h Pair) (tree.Position, bool) { return HopPosition(h, place) }
+	return func(path string) (tree.Position, bool) { return FindSteps(root, ParsePath(path), document, at) }
 }
 
-func FindSteps(root *yaml.Node, steps []PathStep, document tree.Position, place func(*yaml.Node) (tree.Position, bool)) (tree.Position, bool) {
+// FindSteps returns the position of a field, or of what is nearest to it; at returns where a field
+// is written.
+func FindSteps(root *yaml.Node, steps []PathStep, document tree.Position, at func(Pair) (tree.Position, bool)) (tree.Position, bool) {
 	hops, complete := Descend(root, steps)
 	for i := len(hops) - 1; i >= 0; i-- {
-		if pos, ok := HopPosition(hops[i], place); ok {
+		if pos, ok := at(hops[i]); ok {
 			return pos, complete && i == len(hops)-1
 		}
 	}

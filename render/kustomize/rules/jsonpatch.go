@@ -370,7 +370,7 @@ func (l *locator) passed(i int, old *yaml.Node, document tree.Position, h fieldH
 	}
 	hops, complete := origin.Descend(old, h.steps)
 	agree := complete && len(hops) > 0 && sameNode(hops[len(hops)-1].Value, h.leaf)
-	pos, found := origin.FindSteps(old, h.steps, document, l.place)
+	pos, found := origin.FindSteps(old, h.steps, document, l.hopPosition)
 	switch {
 	case len(h.guesses) == 1 && !agree:
 		return h.guesses[0], true

@@ -106,7 +106,9 @@ func (l *locator) source(i int, exact bool) *origin.Origin {
 	if !exact {
 		return origin.Known(origin.Places{Document: document, Why: whyDifferent})
 	}
-	direct := origin.Finder(res.YNode(), document, l.place)
+	direct := func(path string) (tree.Position, bool) {
+		return origin.FindSteps(res.YNode(), origin.ParsePath(path), document, l.hopPosition)
+	}
 	find := func(path string, part origin.Part) origin.Place {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -279,6 +281,19 @@ func (l *locator) generated(file, kind, name string) tree.Position {
 		}
 	}
 	return best
+}
+
+// hopPosition returns where a field is written. Kustomize keeps the key when a patch replaces a
+// list, but takes the list from the patch.
+func (l *locator) hopPosition(h origin.Pair) (tree.Position, bool) {
+	if h.Key != nil && h.Value != nil && h.Value.Kind != yaml.ScalarNode {
+		if r := l.padder.Find(h.Value.Line); r != nil && r != l.padder.Find(h.Key.Line) {
+			if pos, ok := l.place(h.Value); ok {
+				return pos, true
+			}
+		}
+	}
+	return origin.HopPosition(h, l.place)
 }
 
 // place maps a node of a padded build to where it was written, if what is

@@ -25,7 +25,7 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 	if last < 0 || hops[last].Value.Kind == yaml.ScalarNode {
 		return tree.Position{}, false
 	}
-	if _, ok := origin.HopPosition(hops[last], l.place); ok {
+	if _, ok := l.hopPosition(hops[last]); ok {
 		return tree.Position{}, false
 	}
 	hops, steps = hops[:last+1], steps[:last+1]
@@ -52,7 +52,7 @@ func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (t
 		return tree.Position{}, false
 	}
 	if now := len(h.nodes) - 1; now >= 0 {
-		if at, ok := origin.HopPosition(h.nodes[now], l.place); ok && !doc.snippet.Holds(at) {
+		if at, ok := l.hopPosition(h.nodes[now]); ok && !doc.snippet.Holds(at) {
 			return tree.Position{}, false // the document wrote something else there
 		}
 	}
