@@ -78,19 +78,23 @@ func written(h origin.Pair) *yaml.Node {
 	return h.Value
 }
 
-// below goes one step into a patch. now is the object's node there, by whose key
-// an element of a list is found.
+// below goes one step into a patch. now is the object's node there, by whose key, or
+// by itself when it is a scalar, an element of a list is found.
 func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
 	if node.Kind == yaml.MappingNode {
 		h, _ := origin.ChildOf(node, step.Key, 0)
 		return h
 	}
 	for _, item := range node.Content {
-		if now != nil && origin.SameElement(origin.Unalias(item), now) {
-			return origin.Pair{Value: origin.Unalias(item)}
+		if item = origin.Unalias(item); now != nil && (origin.SameElement(item, now) || isScalar(item, now.Value)) {
+			return origin.Pair{Value: item}
 		}
 	}
 	return origin.Pair{}
+}
+
+func isScalar(n *yaml.Node, value string) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == value && value != ""
 }
 
 // existed reports whether any document of an object's files has a field of it.
