@@ -64,18 +64,20 @@ func IsEmpty(q Question, path string) bool {
 }
 
 // Lacks reports whether the validation would hold with an element more in the list
-// at path, or with the keys of the element in the map that is empty there.
+// at path, or with the keys of the element in the map that is empty there. The API server
+// leaves out both when they are empty.
 func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	defer func() {
 		if recover() != nil {
 			lacks = false
 		}
 	}()
-	if keys, ok := element.(map[string]any); ok && IsEmpty(q, path) {
-		return f.turns(q, path, keys)
+	value := valueAt(q.subject(), path)
+	if keys, ok := element.(map[string]any); ok && IsEmpty(q, path) && f.turns(q, path, keys) {
+		return true
 	}
-	list, ok := valueAt(q.subject(), path).([]any)
-	return ok && f.turns(q, path, append(slices.Clone(list), element))
+	list, ok := value.([]any)
+	return (ok || value == nil) && f.turns(q, path, append(slices.Clone(list), element))
 }
 
 // turns reports whether the validation holds with another value at a place, or fails
