@@ -30,7 +30,7 @@ var builtinFields = map[string]map[string]string{
 	"PrefixSuffixTransformer":        {"prefix": "namePrefix", "suffix": "nameSuffix"},
 	"PatchTransformer":               {"": "-patches"},
 	"PatchJson6902Transformer":       {"": "-patches"},
-	"PatchStrategicMergeTransformer": {"paths": "patchesStrategicMerge"},
+	"PatchStrategicMergeTransformer": {"paths": "patchesStrategicMerge", "patches": "-patchesStrategicMerge"},
 	"ReplacementTransformer":         {"replacements": "replacements"},
 	"ConfigMapGenerator":             {"": "-configMapGenerator"},
 	"SecretGenerator":                {"": "-secretGenerator"},
@@ -105,6 +105,9 @@ func builtin(doc *yaml.Node) *build.Kustomization {
 	kind := origin.ScalarField(doc, "kind")
 	fields := builtinFields[kind]
 	top := &yaml.Node{Kind: yaml.MappingNode, Line: doc.Line, Column: doc.Column}
+	if patch, ok := origin.ChildOf(doc, "jsonOp", 0); ok && kind == "PatchJson6902Transformer" {
+		doc.Content = append(doc.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "patch", Line: patch.Key.Line, Column: patch.Key.Column}, patch.Value)
+	}
 	for own, name := range fields {
 		h := origin.Pair{Value: doc}
 		if own != "" {
