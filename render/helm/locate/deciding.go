@@ -74,8 +74,11 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 			keeps = cmp.Or(keeps, leaf)
 		}
 	}
-	if l.missing == nil && keeps != nil {
+	switch {
+	case l.missing == nil && keeps != nil:
 		return keeps, decides
+	case decides == nil && l.there: // the text of an else, perhaps
+		return l.emptied(l.field), nil
 	}
 	return decides, decides
 }
