@@ -44,6 +44,9 @@ func (l *Leaf) LineIn(data []byte) (line, column int) { return lineIn(parsed(dat
 // text is the value as it appears in an object.
 func (l *Leaf) text() string { return Text(l.Value) }
 
+// writes reports whether a text has the value in it.
+func (l *Leaf) writes(text string) bool { return l.text() != "" && strings.Contains(text, l.text()) }
+
 // Text is a value as it appears in an object.
 func Text(v any) string {
 	switch v := v.(type) {

@@ -161,13 +161,14 @@ func (l *looked) place() origin.Place {
 	return place
 }
 
-// templates are where else templates wrote text of the field, which leaf does not decide alone, or called what wrote it.
+// templates are where else templates wrote text of the field, which leaf does not decide alone or is not itself, or called
+// what wrote it.
 func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) {
 	var from []engine.Place
 	switch {
 	case l.block:
 		from = append(from, l.at)
-	case leaf == nil:
+	case leaf == nil, !l.literal && !leaf.writes(l.clue.text):
 		from = slices.Concat(l.ways...)
 	}
 	for _, p := range from {
