@@ -35,8 +35,8 @@ func (g *generator) list(content any, field string) ([]params, error) {
 	if err := yaml.Unmarshal([]byte(spec.ElementsYAML), &more); err != nil {
 		return nil, errorf(field+".elementsYaml", "error unmarshling decoded ElementsYaml: %v", err)
 	}
-	for _, values := range more {
-		all = append(all, params{values, []source{{field: field + ".elementsYaml"}}})
+	for i, values := range more {
+		all = append(all, params{values, []source{{field: field + ".elementsYaml", text: spec.ElementsYAML, index: i}}})
 	}
 	return all, nil
 }

@@ -22,10 +22,10 @@ type source struct {
 	// path is the field of the generator that has the pattern of files or directories, and prefix what
 	// the names of their parameters begin with.
 	path, prefix string
-	// file is a file whose content the parameters are, index the place of the object in it, -1 for the
-	// whole.
-	file  string
-	index int
+	// file is a file whose content the parameters are, text is that of the field if it has them, and
+	// index the place of the object in either, -1 for the whole.
+	file, text string
+	index      int
 }
 
 // place is where something is written: a field of the ApplicationSet, or of a file.
@@ -223,6 +223,9 @@ func (s *source) parameter(name string) (at place, ok bool) {
 		return place{file: s.file, field: prefix + name}, true
 	case s.kind == "list":
 		return place{field: s.field + "." + name}, true
+	case s.text != "":
+		in, _ := origin.InFile("", []byte(s.text), fmt.Sprintf("[%d].%s", s.index, name))
+		return place{field: s.field, line: in.Line}, true
 	case s.path != "": // it has no others
 		return at, false
 	}
@@ -261,6 +264,34 @@ func parametersIn(text string, goTemplate bool) []string {
 	return names
 }
 
+// calledFor returns the parameter that a function is called for by its keys, as in `index . "a"`; empty for another call.
+func calledFor(c *templates.CommandNode) string {
+	function, ok := c.Args[0].(*templates.IdentifierNode)
+	if !ok || len(c.Args) < 3 {
+		return ""
+	}
+	all, keys := c.Args[1], c.Args[2:]
+	switch function.Ident {
+	case "index", "get":
+	case "dig": // a default is before the last
+		all, keys = c.Args[len(c.Args)-1], c.Args[1:len(c.Args)-2]
+	default:
+		return ""
+	}
+	var names []string
+	if _, ok := all.(*templates.DotNode); !ok {
+		return ""
+	}
+	for _, k := range keys {
+		key, ok := k.(*templates.StringNode)
+		if !ok {
+			return ""
+		}
+		names = append(names, key.Text)
+	}
+	return strings.Join(names, ".")
+}
+
 // written calls a function for all parameters that a node of a template writes.
 func written(n templates.Node, add func(string)) {
 	list := func(l *templates.ListNode) {
@@ -279,6 +310,7 @@ func written(n templates.Node, add func(string)) {
 		}
 	case *templates.PipeNode:
 		for _, c := range n.Cmds {
+			add(calledFor(c))
 			for _, arg := range c.Args {
 				written(arg, add)
 			}
