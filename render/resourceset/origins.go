@@ -53,21 +53,35 @@ func (l *located) find(field string, part origin.Part) origin.Place {
 		return l.set.Place(l.field+"."+by, origin.Whole) // quotes belong into the template
 	}
 	value, _ := origin.Field(l.resource, field)
+	template := l.set.Place(l.field+"."+field, part)
 	if text, _ := value.(string); strings.Contains(text, "<<") {
 		if at, ok := l.ofInput(text); ok {
+			if !onlyReference.MatchString(text) {
+				at.Also = append(at.Also, origin.Place{Position: template.Position, Evidence: origin.Inferred})
+			}
 			return at
 		}
 	}
-	return l.set.Place(l.field+"."+field, part)
+	return template
 }
 
-// reference is a use of an input in a template.
-var reference = regexp.MustCompile(`\binputs((?:\.[A-Za-z_][A-Za-z0-9_]*)*)`)
+// reference is a use of an input in a template, onlyReference one with nothing around it.
+var (
+	reference     = regexp.MustCompile(`\b(?:(?:get|index)\s+inputs\s+"([A-Za-z_][A-Za-z0-9_]*)"|inputs((?:\.[A-Za-z_][A-Za-z0-9_]*)*))`)
+	onlyReference = regexp.MustCompile(`^<<-?\s*inputs[.A-Za-z0-9_]*\s*-?>>$`)
+)
 
 // ofInput is where the value of the one input is written that a text uses.
 func (l *located) ofInput(text string) (origin.Place, bool) {
 	used := reference.FindAllStringSubmatch(text, 2)
-	if len(used) != 1 || used[0][1] == "" || l.input == nil {
+	if len(used) != 1 || l.input == nil {
+		return origin.Place{}, false
+	}
+	name := used[0][2]
+	if used[0][1] != "" {
+		name = "." + used[0][1]
+	}
+	if name == "" {
 		return origin.Place{}, false
 	}
 	holder, field := l.set, l.input.field
@@ -78,7 +92,7 @@ func (l *located) ofInput(text string) (origin.Place, bool) {
 		}
 		field = l.input.from.Path
 	}
-	at := holder.Place(field+used[0][1], origin.Whole)
+	at := holder.Place(field+name, origin.Whole)
 	if !at.Found() {
 		return origin.Place{}, false
 	}
