@@ -37,7 +37,7 @@ var layers = []string{
 	"internal/deploytest",
 	"render/sources", "render/deploy", "render/argocd/appset", "render/argocd", "render/argocd/settings", "render/resourceset", "render/helm", "render/flux",
 	"render/proof", "render/plain",
-	"render/kustomize", "render/kustomize/inflate", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/build",
+	"render/kustomize", "render/kustomize/inflate", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/builtins", "render/kustomize/build",
 	"render/isolate",
 	"render/helm/locate", "render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
 	"render", "render/origin", "render/artifact/overlay", "render/tree", "render/scope",

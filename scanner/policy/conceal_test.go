@@ -1,8 +1,10 @@
-package secrets
+package policy_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
 // TestConceal hides what a Secret has, also in place of texts, as errors of an API server have it.
@@ -16,15 +18,15 @@ func TestConceal(t *testing.T) {
 		},
 	}
 	for _, text := range []string{"everything", "123456789", "1234.5678", "in a list", "in a map", "as it is", `two\n\"lines\"`, fmt.Sprintf("%#v", 1234.5678)} {
-		if got := Conceal("got <"+text+">", secret); got != "got <***>" {
+		if got := secrets.Conceal("got <"+text+">", secret); got != "got <***>" {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	if got := Conceal("got true, not 12345", secret); got != "got true, not 12345" {
+	if got := secrets.Conceal("got true, not 12345", secret); got != "got true, not 12345" {
 		t.Errorf("words: %s", got)
 	}
 	config := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"a": int64(123456789)}}
-	if got := Conceal("got 123456789", config); got != "got 123456789" {
+	if got := secrets.Conceal("got 123456789", config); got != "got 123456789" {
 		t.Errorf("a ConfigMap: %s", got)
 	}
 }
