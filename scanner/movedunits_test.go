@@ -136,3 +136,22 @@ func TestMovedToNewUnits(t *testing.T) {
 		})
 	}
 }
+
+// A Namespace that a unit of a cluster has is updated by another one that gets it, too.
+func TestSharedNamespaces(t *testing.T) {
+	units := strings.NewReplacer("[configmaps]", "[namespaces]", " || object.data == oldObject.data", "", "'was ' + oldObject.data.a", "'updated'").Replace(unitsOf)
+	app := `-- clusters/main/c.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: c, namespace: flux-system}
+spec: {interval: 1m, path: ./c, prune: true, targetNamespace: default, sourceRef: {kind: GitRepository, name: flux-system}}
+-- c/ns.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: default}
+`
+	wantSays(t, mustScan(t, input(units, units+app)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
+	wantSays(t, mustScan(t, input(units, units+strings.ReplaceAll(app, " default", " shop"))), "new Deny validation c/ns.yaml CREATE Namespace /shop: created [inForce]")
+	d := strings.Replace(app, "{name: c,", "{name: d,", 1)
+	wantSays(t, mustScan(t, input(units+app, units+d)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Moves are the objects of a target that some of its roots lose and others gain: an
@@ -30,6 +31,8 @@ type Move struct {
 	Key admission.Key
 	// from are the roots that lose the key, to those that gain it, in order.
 	From, To []Holding
+	// kept are the objects of the key that another root of the cluster had and still has.
+	kept []*admission.Object
 }
 
 // isUnsure reports whether it is not known which object became which.
@@ -58,13 +61,20 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	held := holdings{}
 	for _, m := range s.Target.movedKeys(c, s.everything(), held) {
 		lost, gained := m.From, m.To
+		for _, g := range gained {
+			if len(lost) == 0 {
+				ms.offer(g.Root, m.Key, m.kept)
+			}
+		}
 		m.separate(func(l, g Holding) bool {
 			if s.Target.Cluster == "" {
 				return held.areOverlays(l.Root, g.Root)
 			}
-			return deletesTaken(c, l, g.Root) || deletesFirst(c, l, g.Root)
+			return deletesTaken(c, l, g.Root) || len(m.kept) == 0 && deletesFirst(c, l, g.Root)
 		})
-		ms.replace(c, lost, gained)
+		if len(m.kept) == 0 {
+			ms.replace(c, lost, gained)
+		}
 		if len(m.From) > 0 && len(m.To) > 0 {
 			ms.settle(m)
 			if m.isUnsure() {
@@ -105,8 +115,33 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 			}
 		}
 	}
-	maps.DeleteFunc(moved, func(_ admission.Key, m *Move) bool { return len(m.From) == 0 || len(m.To) == 0 })
+	for _, m := range moved {
+		if len(m.To) > 0 {
+			m.kept = t.keptNamespace(m)
+		}
+	}
+	maps.DeleteFunc(moved, func(_ admission.Key, m *Move) bool { return len(m.From)+len(m.kept) == 0 || len(m.To) == 0 })
 	return slices.SortedFunc(maps.Values(moved), func(a, b *Move) int { return compareKeys(a.Key, b.Key) })
+}
+
+// keptNamespace returns the Namespace of a move that a root of a cluster had and still has. Others that get it
+// update it. Of Namespaces all roots are rendered that may have them.
+func (t *Target) keptNamespace(m *Move) []*admission.Object {
+	key := m.Key
+	if t.Cluster == "" || key.Kind != kinds.Namespace.Kind || key.Group != kinds.Namespace.Group {
+		return nil
+	}
+	for _, r := range t.Base.Roots {
+		if slices.ContainsFunc(m.From, func(l Holding) bool { return l.Root == r.ID }) {
+			continue
+		}
+		for _, o := range t.Base.Applied(r) {
+			if o.Name() == key.Name && o.GroupVersionKind().GroupKind() == kinds.Namespace {
+				return []*admission.Object{o}
+			}
+		}
+	}
+	return nil
 }
 
 // holdings are what roots had and have, by key.
