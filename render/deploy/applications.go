@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/deploy/components"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/fluxtypes"
@@ -112,17 +113,39 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 	if len(holders) == 0 {
 		return true, nil
 	}
-	entries := slices.DeleteFunc(slices.Clone(holders), func(h *appHolder) bool { return e.isAppliedByOther(h, holders) })
-	if len(entries) == 0 { // they apply each other: one is where to begin
-		entries = holders[:1]
+	var entries []*appHolder
+	for _, i := range slices.Sorted(slices.Values(slices.Concat(components.Sources(len(holders), func(i int) (next []int) {
+		for j, h := range holders {
+			if e.appliesAny(holders[i].dirs, h.root) {
+				next = append(next, j)
+			}
+		}
+		return next
+	})...))) {
+		entries = append(entries, holders[i])
 	}
 	for _, h := range entries {
 		seen[h.root.RootID] = true
+		e.assumedApps = append(e.assumedApps, h.root.RootID)
 		if err := e.addAppEntries(h); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// findReached finds roots that were taken to be applied by hand and that Applications of others lead to; more is set for new ones.
+func (e *expander) findReached() (more bool) {
+	for _, id := range slices.Backward(e.assumedApps) {
+		for _, by := range e.graph.Claims[id] {
+			for n := e.units[unitKey{by.Cluster, by.Object}]; n != nil; n = n.parent {
+				if n.parent == nil && n.app != nil && n.root.Unit.Parent != id && !e.reached[n.root.Unit.Parent] {
+					e.reached[id], more = true, true
+				}
+			}
+		}
+	}
+	return more
 }
 
 // appliesItsOwn reports whether a manifest that no kustomization uses has an Application of the directory that it is in, or
@@ -140,7 +163,7 @@ func (e *expander) appliesItsOwn(h *appHolder, holders []*appHolder) bool {
 func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error) {
 	var roots []render.Root
 	for _, root := range slices.Concat(e.found, e.beside) {
-		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, argoMentions...) {
+		if !seen[root.RootID] && !e.reached[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, argoMentions...) {
 			roots = append(roots, root)
 		}
 	}
@@ -198,30 +221,6 @@ func (e *expander) applicationsOf(all []objects.Held) []*argocd.Application {
 		}
 	}
 	return found
-}
-
-// isAppliedByOther reports whether Applications of another root apply a root, and not each other.
-func (e *expander) isAppliedByOther(h *appHolder, holders []*appHolder) bool {
-	return slices.ContainsFunc(holders, func(other *appHolder) bool {
-		return other != h && e.appliesAny(other.dirs, h.root) && !e.reaches(h, other, holders)
-	})
-}
-
-// reaches reports whether one root's Applications lead to another root.
-func (e *expander) reaches(from, to *appHolder, holders []*appHolder) bool {
-	passed := map[*appHolder]bool{}
-	var follow func(h *appHolder) bool
-	follow = func(h *appHolder) bool {
-		if h == to {
-			return true
-		}
-		if passed[h] {
-			return false
-		}
-		passed[h] = true
-		return slices.ContainsFunc(holders, func(next *appHolder) bool { return e.appliesAny(h.dirs, next.root) && follow(next) })
-	}
-	return follow(from)
 }
 
 func (e *expander) appliesAny(dirs []string, root render.Root) bool {

@@ -27,9 +27,11 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	}
 	for rounds := 3; ; rounds-- { // as Argo CD may have other settings, and its clusters other kinds, than supposed
 		e := newExpander(ctx, r, found, opts)
-		e.argo, e.kinds, e.before = last.argo, last.kinds, last.results
+		e.argo, e.kinds, e.before, e.reached = last.argo, last.kinds, last.results, last.reached
 		again, err := e.findArgoCDs(rounds)
-		if err == nil && !again && rounds > 0 {
+		if err == nil && !again && e.findReached() {
+			again, rounds = true, rounds+1
+		} else if err == nil && !again && rounds > 0 {
 			again, err = e.findKinds()
 		}
 		if err != nil || !again {
@@ -42,7 +44,7 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 func newExpander(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) *expander {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, unused: found.UnusedCharts(), beside: found.UnusedManifests(), installed: map[render.ObjectRef]bool{}, opts: opts, units: map[unitKey]*node{}, sets: map[unitKey]*knownSet{},
-		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]objects.Index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
+		results: map[render.RootID]*render.Result{}, reached: map[render.RootID]bool{}, indexes: map[*render.Result]objects.Index{}, setDirs: map[string]bool{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
 	e.origins = &origins{e}
@@ -79,6 +81,9 @@ type expander struct {
 	installed map[render.ObjectRef]bool
 	// beside are manifests beside kustomizations that do not use them, as roots of a file each.
 	beside []render.Root
+	// assumedApps are roots with Applications that people were taken to apply, and reached those of them that others apply.
+	assumedApps []render.RootID
+	reached     map[render.RootID]bool
 	// argo are the settings of Argo CD, by clusters, kinds the custom kinds of clusters in which charts of Applications ask for
 	// some, and before what roots rendered to when others were supposed.
 	argo   map[string]argocds.Settings
