@@ -68,6 +68,9 @@ func (l *loader) load() (*Suite, error) {
 		return nil, err
 	}
 	s.Requests = document.Requests
+	if err := l.checkFiles(); err != nil {
+		return nil, err
+	}
 	var errs [3]error
 	s.Context, errs[0] = l.optionalObjects(ContextFile)
 	s.Policies, errs[1] = l.policies(f, document.Policies)
@@ -80,6 +83,33 @@ func (l *loader) load() (*Suite, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkFiles refuses files of a suite whose names have another extension: without them a suite may
+// agree with everything.
+func (l *loader) checkFiles() error {
+	files, err := fs.ReadDir(l.fsys, l.dir)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", l.shown, err)
+	}
+	var errs []error
+	for _, name := range []string{PoliciesFile, ContextFile, ExpectedFile} {
+		if other := otherwise(files, name); other != "" && !has(files, name) {
+			errs = append(errs, &strictyaml.Error{Path: l.show(other), Message: "is not read: its name has to be " + name})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// otherwise returns the file among entries that has the name of a file of a suite but for the extension.
+func otherwise(entries []fs.DirEntry, name string) string {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	for _, other := range []string{stem + ".yml", stem + ".json"} {
+		if has(entries, other) {
+			return other
+		}
+	}
+	return ""
 }
 
 // read reads a file of the suite. Its error names the file as the user does.
@@ -132,7 +162,8 @@ func Find(dir string, skip ...string) ([]string, error) {
 		switch {
 		case has(files, RequestsFile):
 			found = append(found, shown)
-		case has(files, ExpectedFile) && (has(files, PoliciesFile) || has(files, ContextFile)):
+		case (has(files, ExpectedFile) || otherwise(files, RequestsFile) != "") && (has(files, PoliciesFile) || has(files, ContextFile)),
+			otherwise(files, RequestsFile) != "" && has(files, ExpectedFile):
 			errs = append(errs, &strictyaml.Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
 		}
 		return nil

@@ -44,6 +44,9 @@ func (l *loader) checkState(s *Suite) error {
 		if kinds.IsPolicy(o.GroupVersionKind().GroupKind()) {
 			errs = append(errs, s.places[o].mistake("a %s is not in force here: move it to %s", o.GroupVersionKind().Kind, PoliciesFile))
 		}
+		if o.Name() == "" {
+			errs = append(errs, s.places[o].mistake("a %s without metadata.name: what a cluster has already has a name", o.GroupVersionKind().Kind))
+		}
 	}
 	for _, u := range s.Unread() {
 		if p := s.places[u.Object]; p.path == l.show(PoliciesFile) {
