@@ -50,7 +50,7 @@ func readFile(tree fs.FS) ([]byte, error) {
 	info, err := fs.Stat(tree, FileName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, checkName(tree)
 	case err != nil:
 		return nil, fileError("cannot be read: %v", err)
 	case !info.Mode().IsRegular():
@@ -63,6 +63,15 @@ func readFile(tree fs.FS) ([]byte, error) {
 		return nil, fileError("cannot be read: %v", err)
 	}
 	return append([]byte{}, data...), nil // not nil, even when empty
+}
+
+// checkName refuses a configuration with another extension, which would be ignored.
+func checkName(tree fs.FS) error {
+	const other = ".preadmit.yml"
+	if _, err := fs.Stat(tree, other); err != nil {
+		return nil
+	}
+	return &strictyaml.Error{Path: other, Line: 1, Column: 1, Message: "is not read: the name of the configuration is " + FileName}
 }
 
 func fileError(format string, args ...any) *strictyaml.Error {

@@ -67,6 +67,25 @@ func TestLoadWithoutBase(t *testing.T) {
 	}
 }
 
+// TestLoadOtherName: a configuration that would be ignored for its name is a mistake.
+func TestLoadOtherName(t *testing.T) {
+	other := fstest.MapFS{".preadmit.yml": {Data: []byte(header)}}
+	const want = ".preadmit.yml:1:1: is not read: the name of the configuration is .preadmit.yaml"
+	for _, base := range []fs.FS{nil, other} {
+		if _, _, err := Load(base, other); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	_, diagnostics, err := Load(fstest.MapFS{}, other)
+	if err != nil || len(diagnostics) != 1 || diagnostics[0].Location.Path != ".preadmit.yml" {
+		t.Errorf("%v %v, want a diagnostic of the head's file", diagnostics, err)
+	}
+	both := fstest.MapFS{".preadmit.yml": {Data: []byte("a: [")}, FileName: {Data: []byte(header + "failOn: audit\n")}}
+	if config, _, err := Load(nil, both); err != nil || config.FailOn != "audit" {
+		t.Errorf("%+v, %v", config, err)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	tests := []struct {
 		name string
