@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -63,16 +64,20 @@ func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies
 	if err != nil {
 		return nil, err
 	}
-	why := out.rules.whyNone(s.givenPolicies(), out.refusedPolicies())
+	where := "the manifests"
+	if len(s.in.Config.Targets) > 0 {
+		where = "the manifests of the targets of " + config.FileName
+	}
+	why := out.rules.whyNone(where, s.givenPolicies(), out.refusedPolicies())
 	if len(engines) > 0 {
 		why += "; policies of " + listed(engines) + " are not evaluated"
 	}
 	return &report.NoPolicies{Why: why, Required: s.in.Config.RequirePolicies}, nil
 }
 
-// whyNone says why no policy is in force, and what to do. given are the paths that were
+// whyNone says why no policy is in force, and what to do. where is what policies are looked for in, given are the paths that were
 // given as policies, and refused is how many policies are refused.
-func (b *policyNames) whyNone(given []string, refused int) string {
+func (b *policyNames) whyNone(where string, given []string, refused int) string {
 	policies, bindings := len(b.policies), len(b.bindings)
 	switch {
 	case policies == 0 && refused > 0:
@@ -86,9 +91,9 @@ func (b *policyNames) whyNone(given []string, refused int) string {
 	case bindings > 0:
 		return fmt.Sprintf("%s here, but no ValidatingAdmissionPolicy; add the policies, or give them with --policies", counted(bindings, "binding is", "bindings are"))
 	case len(given) > 0:
-		return "there is no ValidatingAdmissionPolicy among the manifests, nor in " + strings.Join(given, ", ")
+		return "there is no ValidatingAdmissionPolicy among " + where + ", nor in " + strings.Join(given, ", ")
 	}
-	return "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies"
+	return "there is no ValidatingAdmissionPolicy among " + where + "; add policies and bindings, or give them with --policies"
 }
 
 // listed joins names as a sentence does.

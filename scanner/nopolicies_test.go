@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 const onlyPolicy = `
@@ -56,6 +57,14 @@ func TestNoPolicyInForce(t *testing.T) {
 			base: app + onlyPolicy + bindingOf("limit"), head: strings.Replace(app, "name: a", "name: b", 1) + onlyPolicy, policies: 1, bindings: 1,
 		},
 	}
+	t.Run("policies in no target", func(t *testing.T) {
+		in := input("", app+onlyPolicy+bindingOf("limit"))
+		in.Config.Targets = []config.Target{{Name: "prod", Roots: []string{"app"}}}
+		none := mustScan(t, in).Summary.NoPolicies
+		if none == nil || none.Why != "there is no ValidatingAdmissionPolicy among the manifests of the targets of .preadmit.yaml; add policies and bindings, or give them with --policies" {
+			t.Errorf("%+v", none)
+		}
+	})
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := input(test.base, test.head)

@@ -325,12 +325,12 @@ func TestScanTargets(t *testing.T) {
 	lax := strings.NewReplacer("policies/", "lax/", "<= 3", "<= 9", "at most 3", "at most 9").Replace(limitPolicy)
 	in := input("", limitPolicy+lax+"-- app/a.yaml --\n"+deployment("a", 5)+"-- other/b.yaml --\n"+deployment("b", 5))
 	in.Config.Targets = []config.Target{{Name: "test", Roots: []string{"app"}, Policies: []string{"lax"}}}
-	wantSays(t, mustScan(t, in), "warning : 2 roots belong to no target of .preadmit.yaml and are not judged: other, policies")
+	wantSays(t, mustScan(t, in), "warning : 2 roots are not judged, as they belong to no target of .preadmit.yaml: other, policies")
 	in.Config.Targets = append(in.Config.Targets, config.Target{Name: "prod", Roots: []string{"app", "other"}, Policies: []string{"policies/limit.yaml"}})
 	wantSays(t, mustScan(t, in),
 		"new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]",
 		"new Deny validation other/b.yaml CREATE Deployment default/b: at most 3 [inForce]",
-		"warning : 1 roots belong to no target of .preadmit.yaml and are not judged: policies")
+		"warning : 1 root is not judged, as it belongs to no target of .preadmit.yaml: policies")
 }
 
 func TestScanRestrictions(t *testing.T) {

@@ -57,8 +57,8 @@ func (l *Ledger) Untargeted(targets []*target.Target) {
 	}
 	l.Note(report.Diagnostic{
 		Severity: "warning",
-		Message: fmt.Sprintf("%d roots belong to no target of %s and are not judged: %s",
-			len(left), config.FileName, abbreviate(left)),
+		Message: fmt.Sprintf("%s to no target of %s: %s",
+			plural(len(left), "root is not judged, as it belongs", "roots are not judged, as they belong"), config.FileName, abbreviate(left)),
 	})
 }
 

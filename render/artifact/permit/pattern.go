@@ -20,7 +20,7 @@ type Pattern struct {
 func ParsePattern(text string) (Pattern, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || scheme != "https" && scheme != "oci" && scheme != "ssh" {
-		return Pattern{}, fmt.Errorf("%q is no pattern of URLs: it begins with https://, oci:// or ssh://", text)
+		return Pattern{}, fmt.Errorf("%q is no pattern of URLs: want one that begins with https://, oci:// or ssh://", text)
 	}
 	host, rest, _ := strings.Cut(rest, "/")
 	switch {

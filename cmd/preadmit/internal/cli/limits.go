@@ -184,7 +184,7 @@ func NewActivity() *Activity { return &Activity{stage: "starting", current: map[
 
 // stages are the stages of a scan as messages name them.
 var stages = map[string]string{
-	"discover": "finding roots", "render": "rendering", "judge": "judging", "locate": "locating what was found", "prove": "proving locations",
+	"discover": "finding roots", "render base": "rendering the base", "render head": "rendering the head", "judge": "judging", "locate": "locating what was found", "prove": "proving locations",
 }
 
 // Update is scanner.Input.Progress.

@@ -57,6 +57,8 @@ func openInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 		switch info, err := os.Stat(name); {
 		case err != nil && strings.Contains(name, "://"):
 			return nil, cli.Usagef("PATH: a scan reads no URL: get %s first, and give the file", name)
+		case err != nil && f.Given("fetch") && slices.Contains([]string{"off", "locked", "asked"}, name):
+			return nil, cli.Usagef("PATH: there is no file or directory %s: the value of --fetch follows =, as in --fetch=%[1]s", name)
 		case err != nil:
 			return nil, cli.Usagef("PATH: %w", err)
 		case !info.IsDir() && !info.Mode().IsRegular():
