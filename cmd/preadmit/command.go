@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,10 +65,42 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usagef("%w%s\nrun '%s --help' for the flags", err, nearFlag(cmd, err), cmd.CommandPath())
+		return cli.Usagef("%w%s\nrun '%s --help' for the flags", wantedValue(err), nearFlag(cmd, err), cmd.CommandPath())
 	})
 	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), playground.NewCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p), playground.NewJudgeCommand(p))
+	refuseUnknownTopics(root)
 	return root
+}
+
+// refuseUnknownTopics makes the help of a command that does not exist an error.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		help := cmd.Run
+		cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+			if found, left, err := root.Find(args); err != nil || found == root && len(left) > 0 {
+				return noArgs(root, args)
+			}
+			help(cmd, args)
+			return nil
+		}
+	}
+}
+
+// wantedValue says what a flag wants in place of a value that Go's parsers refuse.
+func wantedValue(err error) error {
+	invalid := new(pflag.InvalidValueError)
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	wants := map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a duration with its unit, like 30s, 10m or 1h"}
+	if want := wants[invalid.GetFlag().Value.Type()]; want != "" {
+		return fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), invalid.GetFlag().Name, want)
+	}
+	return err
 }
 
 // nearFlag suggests the flag that may have been meant; it is empty if none is near.

@@ -63,6 +63,9 @@ func runSnapshot(ctx context.Context, p cli.Process, f *snapshotFlags) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
 	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return cli.Usagef("kubeconfig: there is none, so no cluster is known: name it with --kubeconfig or in KUBECONFIG")
+	}
 	if err != nil {
 		return cli.Usagef("kubeconfig: %w", err)
 	}
