@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -82,6 +83,9 @@ func runReport(p cli.Process, f *reportFlags) error {
 	}
 	all, err := f.scan.ParseOutputs()
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(f.scan.Need(all, "limit", "markdown"), f.scan.Need(all, "by", "text")); err != nil {
 		return err
 	}
 	saved, err := f.open(p.Stdin)

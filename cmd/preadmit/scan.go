@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -73,6 +74,9 @@ func runScan(ctx context.Context, p cli.Process, f *scan.Flags) error {
 	}
 	outputs, err := f.ParseOutputs()
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(f.Need(outputs, "capture", "json"), f.Need(outputs, "by", "text")); err != nil {
 		return err
 	}
 	f.Diff = f.Diff || outputs.Have("html")

@@ -111,6 +111,14 @@ func (all Outputs) Have(format string) bool {
 	return slices.ContainsFunc(all, func(o Output) bool { return o.Format == format })
 }
 
+// Need returns an error if a flag is given that is for one format, and no output has it.
+func (f *OutputFlags) Need(all Outputs, flag, format string) error {
+	if !f.Given(flag) || all.Have(format) {
+		return nil
+	}
+	return Usagef("--%s is for %[2]s, in which nothing is written: give --format %[2]s, or --output %[2]s=FILE", flag, format)
+}
+
 // check returns an error, before any work, if a file cannot be written.
 func (all Outputs) check() error {
 	seen := map[string]bool{}
