@@ -124,6 +124,9 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 		return nil, fmt.Errorf("resolve revision %q: the repository has no commits yet", rev)
 	}
 	if missing(err) {
+		if branch := r.unborn(rev); branch != "" {
+			return nil, fmt.Errorf("resolve revision %q: HEAD is the branch %s, which has no commit: check out one that has", rev, branch)
+		}
 		return nil, r.missed(rev)
 	}
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)

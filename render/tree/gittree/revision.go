@@ -180,3 +180,18 @@ func (r *Repository) missed(rev string) *MissingRevisionError {
 	}
 	return e
 }
+
+// unborn returns the branch that HEAD is, if a revision is of HEAD and the branch has no commit yet.
+func (r *Repository) unborn(rev string) string {
+	if name, _ := splitRevision(rev); name != "HEAD" && name != "@" {
+		return ""
+	}
+	head, err := r.store.Reference(plumbing.HEAD)
+	if err != nil || head.Type() != plumbing.SymbolicReference {
+		return ""
+	}
+	if _, err := r.store.Reference(head.Target()); err == nil {
+		return ""
+	}
+	return head.Target().Short()
+}

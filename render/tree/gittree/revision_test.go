@@ -28,6 +28,14 @@ func TestRevisions(t *testing.T) {
 		}
 	}
 
+	runGit(t, dir, "checkout", "-q", "--orphan", "later")
+	for _, rev := range []string{"HEAD", "@~1"} {
+		if _, err := r.Commit(rev); err == nil || !strings.Contains(err.Error(), "HEAD is the branch later, which has no commit") {
+			t.Errorf("%s of a branch without commits: %v", rev, err)
+		}
+	}
+	runGit(t, dir, "checkout", "-q", "main")
+
 	for rev, want := range map[string]string{
 		"main@{1}": "`git rev-parse`", "main@{yesterday}": "cannot be read", "@{u}": "cannot be read", "HEAD:a": `":a" cannot be read`,
 		"main^{tree}": "cannot be read", "HEAD^{/one}": "cannot be read", ":/one": "cannot be read", "HEAD^-": "cannot be read", "HEAD^@": "cannot be read",

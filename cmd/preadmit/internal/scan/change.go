@@ -122,11 +122,11 @@ func openComparison(r *gittree.Repository, f *Flags) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := f.Head
+	flag, name := "--head", f.Head
 	if name == "" {
-		name = "HEAD"
+		flag, name = "--base", "HEAD"
 	}
-	tip, err := Resolve(r, "--head", name)
+	tip, err := Resolve(r, flag, name)
 	if err != nil {
 		return nil, err
 	}

@@ -162,6 +162,10 @@ func (f *Flags) Check() error {
 		return cli.Usagef("--base is empty: give a revision, like origin/main")
 	case f.Given("head") && f.Head == "":
 		return cli.Usagef("--head is empty: give a revision, like HEAD")
+	case strings.HasPrefix(f.Base, "-"):
+		return cli.Usagef("--base: %q is no revision: the value is missing, or the variable that has it is empty", f.Base)
+	case strings.HasPrefix(f.Head, "-"):
+		return cli.Usagef("--head: %q is no revision: the value is missing, or the variable that has it is empty", f.Head)
 	case f.Given("base-path") && f.BasePath == "":
 		return cli.Usagef("--base-path is empty: give a directory")
 	case len(f.AsGroups.Values) > 0 && f.As == "":
