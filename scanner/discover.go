@@ -102,6 +102,9 @@ func (s *scan) checkSelection() error {
 	if match := s.inGlobs(); match == nil || s.AnyRoot(match) {
 		return nil
 	}
+	if len(config.Positive(s.in.Config.Roots)) == 0 {
+		return &InputError{What: "roots", Err: fmt.Errorf("%q leave out every root: nothing to judge", s.in.Config.Roots)}
+	}
 	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
 }
 
