@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/utils"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render/kustomize/build"
@@ -68,8 +69,8 @@ func (l *locator) replacementsOf(k *build.Kustomization) []types.Replacement {
 func replaces(r types.Replacement, f setField) bool {
 	for _, target := range r.Targets {
 		for _, path := range target.FieldPaths {
-			tokens := replacementPath(path)
-			if tokens[len(tokens)-1] == f.key() || strings.Contains(path, "["+f.key()+"]") || f.steps[len(f.steps)-1].Indexed {
+			tokens := utils.SmarterPathSplitter(path, ".")
+			if tokens[len(tokens)-1] == f.key() || f.steps[len(f.steps)-1].Indexed {
 				return true
 			}
 		}
@@ -163,36 +164,11 @@ func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tre
 	return tree.Position{}, false
 }
 
-// replacementPath splits the path of a replacement's field as kustomize does
-// (kyaml's utils.SmarterPathSplitter): at dots without a backslash and outside of
-// brackets.
-func replacementPath(path string) []string {
-	tokens, depth := []string{""}, 0
-	last := func() *string { return &tokens[len(tokens)-1] }
-	for i := 0; i < len(path); i++ {
-		switch c := path[i]; {
-		case c == '\\' && i+1 < len(path) && path[i+1] == '.':
-			*last() += "."
-			i++
-			continue
-		case c == '.' && depth == 0:
-			tokens = append(tokens, "")
-			continue
-		case c == '[':
-			depth++
-		case c == ']':
-			depth--
-		}
-		*last() += path[i : i+1]
-	}
-	return tokens
-}
-
 // replacementSteps are the steps to the field of a replacement in an object, where
 // `[name=web]` is the element of a list with that field.
 func replacementSteps(node *yaml.Node, path string) []origin.PathStep {
 	var out []origin.PathStep
-	for _, token := range replacementPath(path) {
+	for _, token := range utils.SmarterPathSplitter(path, ".") {
 		step := origin.PathStep{Key: token}
 		if i, err := strconv.Atoi(token); err == nil && i >= 0 && node != nil && node.Kind == yaml.SequenceNode {
 			step = origin.PathStep{Key: token, Index: i, Indexed: true}
