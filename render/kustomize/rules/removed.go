@@ -86,15 +86,17 @@ func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
 		return h
 	}
 	for _, item := range node.Content {
-		if item = origin.Unalias(item); now != nil && (origin.SameElement(item, now) || isScalar(item, now.Value)) {
-			return origin.Pair{Value: item}
+		if now != nil && sameItem(item, now) {
+			return origin.Pair{Value: origin.Unalias(item)}
 		}
 	}
 	return origin.Pair{}
 }
 
-func isScalar(n *yaml.Node, value string) bool {
-	return n.Kind == yaml.ScalarNode && n.Value == value && value != ""
+// sameItem reports whether elements of lists have the same merge keys, or are the same scalar.
+func sameItem(a, b *yaml.Node) bool {
+	a = origin.Unalias(a)
+	return origin.SameElement(a, b) || a.Kind == yaml.ScalarNode && b.Kind == yaml.ScalarNode && a.Value == b.Value
 }
 
 // existed reports whether any document of an object's files has a field of it.

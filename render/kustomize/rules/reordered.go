@@ -125,7 +125,7 @@ func (l *locator) followed(object int, document tree.Position, path string) (tre
 }
 
 // aligned are the steps to a field in the object as it was, with elements of lists
-// found by their merge keys. They lead nowhere if such an element was not there.
+// found by their merge keys, or by themselves. They lead nowhere if such an element was not there.
 func (h *fieldHistory) aligned(old *yaml.Node) []origin.PathStep {
 	out, at := slices.Clone(h.steps), old
 	for i := range out {
@@ -133,10 +133,14 @@ func (h *fieldHistory) aligned(old *yaml.Node) []origin.PathStep {
 			return out
 		}
 		if at.Kind == yaml.SequenceNode {
-			same := func(n *yaml.Node) bool { return origin.SameElement(origin.Unalias(n), h.nodes[i].Value) }
-			if j := slices.IndexFunc(at.Content, same); j >= 0 {
+			now := h.nodes[i].Value
+			same := func(n *yaml.Node) bool { return sameItem(n, now) }
+			j, known := slices.IndexFunc(at.Content, same), out[i].Index < len(at.Content)
+			switch {
+			case known && now.Kind == yaml.ScalarNode && same(at.Content[out[i].Index]): // several may be equal
+			case j >= 0:
 				out[i] = origin.PathStep{Key: strconv.Itoa(j), Index: j, Indexed: true}
-			} else if j := out[i].Index; j < len(at.Content) && origin.OtherElement(origin.Unalias(at.Content[j]), h.nodes[i].Value) {
+			case known && origin.OtherElement(origin.Unalias(at.Content[out[i].Index]), now):
 				out[i].Index = len(at.Content)
 			}
 		}
