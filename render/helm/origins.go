@@ -132,7 +132,7 @@ func (o *traced) places() origin.Places {
 	if o.tracer.tracer == nil || o.result.Objects[o.index].Role == render.RolePossible {
 		return origin.Places{Document: o.chartLine(), Find: func(string, origin.Part) origin.Place { return o.fallback() }}
 	}
-	return origin.Places{Document: o.tracer.tracer.Document(o.index), Find: o.find, Texts: true, History: locate.History(o.steps)}
+	return origin.Places{Document: o.tracer.tracer.Document(o.index), Find: o.find, Removals: o.removals, Texts: true, History: locate.History(o.steps)}
 }
 
 func (o *traced) fallback() origin.Place {

@@ -73,7 +73,8 @@ func lineSaying(lines []string, key string, value any) int {
 			continue
 		}
 		for below := n; below < min(n+4, len(lines)); below++ { // `value:` of an operation
-			if text := locate.Text(value); locate.IsScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
+			text, scalar := locate.Text(value), locate.IsScalar(value)
+			if scalar && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) || !scalar && strings.HasPrefix(strings.TrimLeft(lines[below], " "), "value:") {
 				return below + 1
 			}
 		}
