@@ -149,6 +149,38 @@ func TestAppliedSecretsAreNotQuoted(t *testing.T) {
 	}
 }
 
+// TestRefusedSecretsAreNotQuoted: server-side apply names the values that are no texts.
+func TestRefusedSecretsAreNotQuoted(t *testing.T) {
+	const head = `
+-- app/secret.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: db, namespace: default}
+stringData: {pin: 123456789, part: 1234.5678, list: [in-a-list, "two \"words\""], map: {a: in-a-map}, short: 12345}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: default}
+data: {number: 987654321}
+`
+	report := mustScan(t, input("", head))
+	doc, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(messagesOf(report), "\n")
+	for _, text := range []string{"123456789", "1234.5678", "in-a-list", "two ", "words", "in-a-map"} {
+		if strings.Contains(string(doc), text) {
+			t.Errorf("the report shows %s: %s", text, said)
+		}
+	}
+	for _, text := range []string{".stringData.pin: expected string, got &value.valueUnstructured{Value:***}", "Value:12345}", "Value:987654321}"} {
+		if !strings.Contains(said, text) {
+			t.Errorf("no %s in %s", text, said)
+		}
+	}
+}
+
 // TestRenderingErrorsDoNotQuoteSecrets: kustomize quotes a literal that it cannot take.
 func TestRenderingErrorsDoNotQuoteSecrets(t *testing.T) {
 	const head = `
