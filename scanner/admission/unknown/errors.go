@@ -86,9 +86,25 @@ func incomplete(r Refusal) bool {
 // mentions reports whether a refusal may be about an unknown field.
 func mentions(r Refusal, fields []render.Unknown) bool {
 	if r.ErrStatus.Details == nil || len(r.ErrStatus.Details.Causes) == 0 {
-		return strings.Contains(r.ErrStatus.Message, "unknown-") || follows(metav1.StatusCause{Message: r.ErrStatus.Message}, fields)
+		return strings.Contains(r.ErrStatus.Message, "unknown-") || follows(metav1.StatusCause{Message: r.ErrStatus.Message}, fields) || r.counts(fields)
 	}
 	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, r.Object, fields) })
+}
+
+// counted are what plugins say that look at a Pod or a claim as a whole: PodSecurity, LimitRanger and ResourceQuota.
+var counted = []string{"violates PodSecurity ", " usage per ", " to request ratio per ", "must specify ", "exceeded quota: "}
+
+// counts reports whether a refusal is by a plugin that looks at an object as a whole, where a map or a list, for which there is
+// but one stand-in, is not known. Labels count for none of them.
+func (r Refusal) counts(fields []render.Unknown) bool {
+	return slices.ContainsFunc(counted, func(said string) bool { return strings.Contains(r.ErrStatus.Message, said) }) &&
+		slices.ContainsFunc(fields, func(f render.Unknown) bool {
+			switch render.ValueAt(r.Object, f.Path).(type) {
+			case nil, map[string]any, []any:
+				return !slices.Contains(f.Path, "labels")
+			}
+			return false
+		})
 }
 
 // relates reports whether something wrong may be an unknown field's fault: it is said of
