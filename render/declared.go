@@ -8,9 +8,8 @@ type Declared struct {
 	May bool
 	// Mentions reports whether it holds the name of an API group.
 	Mentions func(group string) bool
-	// Asks are the API groups that what it renders to may depend on. AsksAny is set when it may depend on any.
-	Asks    []string
-	AsksAny bool
+	// Asks are the API groups that what it renders to may depend on.
+	Asks []string
 }
 
 // declarer is a Source whose roots depend on the custom kinds of their cluster.

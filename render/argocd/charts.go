@@ -2,7 +2,6 @@ package argocd
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"sync"
@@ -114,8 +113,10 @@ func texts(c *helmchart.Chart) [][]byte {
 
 // Declared returns what the charts of an Application ask for. What it defines is known when it is rendered.
 func (r *Renderer) Declared(root render.Root) (d render.Declared) {
-	named, asked := map[string]bool{}, map[string]bool{}
-	d.Mentions = func(group string) bool { return d.AsksAny || named[group] }
+	var all []render.Declared
+	d.Mentions = func(group string) bool {
+		return slices.ContainsFunc(all, func(of render.Declared) bool { return of.Mentions(group) })
+	}
 	u, problem := r.prepare(root)
 	if problem != nil || len(root.Unit.Application.APIVersions) > 0 { // those count before what the repository has
 		return d
@@ -126,19 +127,17 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 			c := r.charts.of(m)
 			given, err := m.values(tree.NewTrace())
 			if c.err != nil || err != nil || len(m.options().APIVersions) > 0 {
-				continue
+				continue // as rendering says
 			}
-			groups := c.chart.Groups()
-			texts := given.texts()
-			maps.Copy(asked, groups.AskedWith(texts...))
-			maps.Copy(named, groups.Named)
-			for _, text := range texts {
-				release.AddGroups(text, named)
-			}
+			var of render.Declared
+			of.Mentions, of.Asks = c.chart.Groups().With(given.texts()...)
+			all = append(all, of)
 		case *kustomizePart:
-			d.AsksAny = d.AsksAny || m.inner.Needs(m.asRoot()).Charts
+			all = append(all, m.inner.OfCharts(m.asRoot())...)
 		}
 	}
-	d.Asks = slices.Sorted(maps.Keys(asked))
+	for _, of := range all {
+		d.Asks = append(d.Asks, of.Asks...)
+	}
 	return d
 }

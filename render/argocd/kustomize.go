@@ -17,7 +17,7 @@ import (
 // kustomizePart is a kustomization, with the options of the Application.
 type kustomizePart struct {
 	*part
-	inner render.Source
+	inner *kustomize.Source
 	// edited is the kustomization file with the options; nil when it is as it is in the tree.
 	edited *edited
 }
@@ -63,7 +63,7 @@ func (p *part) kustomization() *render.Problem {
 		k.edited = e
 		t = t.Beside(&overlay{t, map[string][]byte{file: e.data}})
 	}
-	k.inner = kustomize.New(t, opts)
+	k.inner = kustomize.New(t, opts).(*kustomize.Source)
 	return nil
 }
 

@@ -176,7 +176,7 @@ func (e *expander) findKinds() (again bool, err error) {
 		if n.app != nil && n.root.Unit.Problem == nil {
 			d, _ := e.renderer.Declared(n.root)
 			declared[n] = d
-			asked[n.root.Unit.Cluster] = asked[n.root.Unit.Cluster] || d.AsksAny || slices.ContainsFunc(d.Asks, definitions.IsCustom)
+			asked[n.root.Unit.Cluster] = asked[n.root.Unit.Cluster] || slices.ContainsFunc(d.Asks, definitions.IsCustom)
 		}
 	}
 	e.kinds = map[string]definitions.Known{}

@@ -1,9 +1,6 @@
 package helm
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/release"
 )
@@ -20,15 +17,12 @@ func (s *Source) Declared(root render.Root) render.Declared {
 	}
 	go c.words() // which are needed next
 	groups := c.chart.Groups()
-	own := map[string]bool{}
 	texts := [][]byte{root.Unit.Object}
 	for _, reference := range root.Unit.Release.References {
 		texts = append(texts, []byte(reference.Data))
 	}
-	for _, text := range texts {
-		release.AddGroups(text, own)
-	}
-	d := render.Declared{May: groups.MayDefine, Asks: slices.Sorted(maps.Keys(groups.AskedWith(texts...))), Mentions: func(group string) bool { return groups.Named[group] || own[group] }}
+	d := render.Declared{May: groups.MayDefine}
+	d.Mentions, d.Asks = groups.With(texts...)
 	if root.Unit.Release.Install != "Skip" {
 		in := &installed{Source: s, root: root, chart: c}
 		var user map[string]any

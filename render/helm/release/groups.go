@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,11 +41,11 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 		case dir == "templates" || dir == "files":
 			g.MayDefine = g.MayDefine || bytes.Contains(f.Data, []byte("CustomResourceDefinition"))
 		}
-		AddGroups(f.Data, g.Named)
+		addGroups(f.Data, g.Named)
 		addVersioned(f.Data, versioned)
 		for line := range bytes.Lines(f.Data) {
 			if bytes.Contains(line, []byte("APIVersions")) {
-				AddGroups(line, g.Asked)
+				addGroups(line, g.Asked)
 				g.Elsewhere = g.Elsewhere || !hasVersion.Match(line)
 			}
 		}
@@ -54,16 +55,16 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 	}
 }
 
-// AskedWith returns the groups that the chart may ask for with values of these texts.
-func (g *Groups) AskedWith(values ...[]byte) map[string]bool {
-	if !g.Elsewhere {
-		return g.Asked
-	}
-	asked := maps.Clone(g.Asked)
+// With returns whether the chart names a group with values of these texts, and the groups that it may ask for then.
+func (g *Groups) With(values ...[]byte) (names func(group string) bool, asked []string) {
+	own, found := map[string]bool{}, maps.Clone(g.Asked)
 	for _, text := range values {
-		addVersioned(text, asked)
+		addGroups(text, own)
+		if g.Elsewhere {
+			addVersioned(text, found)
+		}
 	}
-	return asked
+	return func(group string) bool { return g.Named[group] || own[group] }, slices.Sorted(maps.Keys(found))
 }
 
 // hasVersion matches an API group before a version.
@@ -81,7 +82,7 @@ func addVersioned(text []byte, words map[string]bool) {
 			for start > 0 && isOfGroup(rest[start-1]) {
 				start--
 			}
-			AddGroups(rest[start:at], words)
+			addGroups(rest[start:at], words)
 		}
 		rest = rest[at+2:]
 	}
@@ -91,8 +92,8 @@ func isOfGroup(c byte) bool {
 	return c == '-' || c == '.' || c < unicode.MaxASCII && (unicode.IsLower(rune(c)) || unicode.IsDigit(rune(c)))
 }
 
-// AddGroups adds the words of a text that have dots in them, as API groups have.
-func AddGroups(text []byte, words map[string]bool) {
+// addGroups adds the words of a text that have dots in them, as API groups have.
+func addGroups(text []byte, words map[string]bool) {
 	for start := 0; start < len(text); {
 		end, dot := start, false
 		for end < len(text) && isOfGroup(text[end]) {

@@ -54,6 +54,31 @@ func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Opt
 	return all, nil
 }
 
+// Declared returns what the charts of a closure ask for, without what they define.
+func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render.Declared) {
+	for _, entry := range c.Charts {
+		in := &Chart{Chart: entry, tree: t}
+		if entry.IsAbsent() {
+			continue
+		}
+		loaded, err := in.load()
+		if err == nil {
+			in.given, err = in.values(loaded, opts)
+		}
+		if err != nil {
+			continue // as rendering says
+		}
+		var texts [][]byte
+		for _, f := range in.given.files {
+			texts = append(texts, f.Data)
+		}
+		var d render.Declared
+		d.Mentions, d.Asks = loaded.Groups().With(texts...)
+		all = append(all, d)
+	}
+	return all
+}
+
 // fieldError is what is wrong with a field of the entry.
 type fieldError struct {
 	at      tree.Position
