@@ -51,8 +51,11 @@ func (c *corpus) likeKustomize(t *testing.T) {
 	for _, number := range c.numbers {
 		l.head(t, number+"-head")
 	}
-	if *update {
+	switch {
+	case *update:
 		writeAnswers(t, l.learned)
+	case len(l.learned) > 0:
+		t.Logf("kustomize ran for %d roots whose answers are not recorded in %s: -update records them", len(l.learned), kustomizeAnswers)
 	}
 }
 
