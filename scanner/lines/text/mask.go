@@ -78,7 +78,7 @@ func MaskLine(line string) string {
 		return line
 	case !ok:
 		return indent + report.Mask
-	case strings.Trim(value, "[{") == "" || harmlessKey.MatchString(key), metadataKey.MatchString(key) && !strings.Contains(value[1:], "{"):
+	case strings.Trim(value, "[{") == "" || harmlessKey.MatchString(key), metadataKey.MatchString(key) && !strings.Contains(value, "annotations"):
 		return line
 	}
 	return indent + key + report.Mask
@@ -99,5 +99,5 @@ var (
 	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
 	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
 	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|files|envs|options)["']?:\s*$`)
-	metadataKey = regexp.MustCompile(`^["']?metadata["']?:\s*$`) // without annotations in braces
+	metadataKey = regexp.MustCompile(`^["']?metadata["']?:\s*$`) // also in braces, without annotations
 )
