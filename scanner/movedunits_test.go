@@ -6,23 +6,7 @@ import (
 )
 
 // unitsOf is immutable beside a Flux cluster with two Kustomizations and a HelmRelease, all of one namespace.
-const unitsOf = immutable + `
--- clusters/main/flux-system/gotk-sync.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: flux-system, namespace: flux-system}
-spec: {interval: 1m, url: https://example.com/fleet.git, ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: flux-system, namespace: flux-system}
-spec: {interval: 1m, path: ./clusters/main, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
--- clusters/main/units.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: policies, namespace: flux-system}
-spec: {interval: 1m, path: ./policies, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
----
+const unitsOf = immutable + fluxCluster + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: a, namespace: flux-system}

@@ -44,8 +44,8 @@ metadata: {name: protected}
 spec: {policyName: protected, validationActions: [Deny]}
 `
 
-// asUnit is migration applied by a Flux Kustomization.
-const asUnit = migration + `
+// fluxCluster is a cluster of Flux that has the directory policies applied. More units may follow.
+const fluxCluster = `
 -- clusters/main/flux-system/gotk-sync.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -61,7 +61,10 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: policies, namespace: flux-system}
 spec: {interval: 1m, path: ./policies, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
----
+`
+
+// asUnit is migration applied by a Flux Kustomization.
+const asUnit = migration + fluxCluster + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: app, namespace: flux-system}

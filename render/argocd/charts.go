@@ -129,9 +129,7 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 			if c.err != nil || err != nil || len(m.options().APIVersions) > 0 {
 				continue // as rendering says
 			}
-			var of render.Declared
-			of.Mentions, of.Asks = c.chart.Groups().With(given.texts()...)
-			all = append(all, of)
+			all = append(all, c.chart.Groups().Declared(given.texts()...))
 		case *kustomizePart:
 			all = append(all, m.inner.OfCharts(m.asRoot())...)
 		}

@@ -176,14 +176,13 @@ func (e *expander) findKinds() (again bool, err error) {
 		if n.app != nil && n.root.Unit.Problem == nil {
 			d, _ := e.renderer.Declared(n.root)
 			declared[n] = d
-			asked[n.root.Unit.Cluster] = asked[n.root.Unit.Cluster] || slices.ContainsFunc(d.Asks, definitions.IsCustom)
+			if slices.ContainsFunc(d.Asks, definitions.IsCustom) {
+				asked[n.root.Unit.Cluster] = true
+			}
 		}
 	}
 	e.kinds = map[string]definitions.Known{}
 	for cluster := range asked {
-		if !asked[cluster] {
-			continue
-		}
 		if e.kinds[cluster], err = e.definedBy(cluster); err != nil {
 			return false, err
 		}

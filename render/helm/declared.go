@@ -16,13 +16,11 @@ func (s *Source) Declared(root render.Root) render.Declared {
 		return none
 	}
 	go c.words() // which are needed next
-	groups := c.chart.Groups()
 	texts := [][]byte{root.Unit.Object}
 	for _, reference := range root.Unit.Release.References {
 		texts = append(texts, []byte(reference.Data))
 	}
-	d := render.Declared{May: groups.MayDefine}
-	d.Mentions, d.Asks = groups.With(texts...)
+	d := c.chart.Groups().Declared(texts...)
 	if root.Unit.Release.Install != "Skip" {
 		in := &installed{Source: s, root: root, chart: c}
 		var user map[string]any

@@ -103,7 +103,7 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	return result
 }
 
-// OfCharts returns what the charts of a root ask for, without what they define.
+// OfCharts returns what the charts of a root ask for.
 func (r *Source) OfCharts(root render.Root) []render.Declared {
 	if c := r.walk(root.Dir, tree.NewTrace()); len(c.Charts) > 0 && r.problem(c) == nil {
 		return inflate.Declared(r.tree, c, r.opts)

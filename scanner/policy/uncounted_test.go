@@ -24,7 +24,7 @@ func TestUncounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newGenerator(t)
-	compiled, bounded, far, total := 0, 0, 0, testall.Count(2000, 40_000)
+	compiled, bounded, far, total := 0, 0, 0, testall.Count(2000, 100_000)
 	for seed := range uint64(total) {
 		g.Rand = rand.New(rand.NewPCG(seed, 7))
 		w := &celWriter{generator: g, params: true}

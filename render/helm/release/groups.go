@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render"
 )
 
 // Groups are the API groups that the texts of a chart and its dependencies name.
@@ -55,16 +57,19 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 	}
 }
 
-// With returns whether the chart names a group with values of these texts, and the groups that it may ask for then.
-func (g *Groups) With(values ...[]byte) (names func(group string) bool, asked []string) {
-	own, found := map[string]bool{}, maps.Clone(g.Asked)
+// Declared returns what the chart asks for with values of these texts, and whether it may define custom kinds.
+func (g *Groups) Declared(values ...[]byte) render.Declared {
+	own, asked := map[string]bool{}, maps.Clone(g.Asked)
 	for _, text := range values {
 		addGroups(text, own)
 		if g.Elsewhere {
-			addVersioned(text, found)
+			addVersioned(text, asked)
 		}
 	}
-	return func(group string) bool { return g.Named[group] || own[group] }, slices.Sorted(maps.Keys(found))
+	return render.Declared{
+		May: g.MayDefine, Asks: slices.Sorted(maps.Keys(asked)),
+		Mentions: func(group string) bool { return g.Named[group] || own[group] },
+	}
 }
 
 // hasVersion matches an API group before a version.

@@ -54,7 +54,7 @@ func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Opt
 	return all, nil
 }
 
-// Declared returns what the charts of a closure ask for, without what they define.
+// Declared returns what the charts of a closure ask for.
 func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render.Declared) {
 	for _, entry := range c.Charts {
 		in := &Chart{Chart: entry, tree: t}
@@ -72,9 +72,7 @@ func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render
 		for _, f := range in.given.files {
 			texts = append(texts, f.Data)
 		}
-		var d render.Declared
-		d.Mentions, d.Asks = loaded.Groups().With(texts...)
-		all = append(all, d)
+		all = append(all, loaded.Groups().Declared(texts...))
 	}
 	return all
 }
