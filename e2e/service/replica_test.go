@@ -131,10 +131,11 @@ func (w *env) launchUnhooked(dir string, o options) *replica {
 	w.must(r.cmd.Start())
 	go r.read(stderr)
 	w.t.Cleanup(func() {
-		r.kill()
 		if w.t.Failed() {
-			w.t.Logf("log of %s:\n%s", r.url, tail(r.log.String(), 30_000))
+			r.abort()
+			w.t.Logf("log of %s:\n%s", r.url, tail(r.log.String(), 120_000))
 		}
+		r.kill()
 	})
 	return r
 }
@@ -202,6 +203,15 @@ func (r *replica) getAs(viewer, path string) (int, string) {
 func (r *replica) kill() {
 	_ = r.cmd.Process.Kill() // it may be gone
 	<-r.ended
+}
+
+// abort ends the process with what its goroutines do in its log, if it is there.
+func (r *replica) abort() {
+	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-r.ended:
+	case <-time.After(10 * time.Second):
+	}
 }
 
 // stop asks the process to end, and gives its exit code.
