@@ -8,34 +8,36 @@ import (
 	"testing"
 )
 
-// TestHouseNamesEveryPackage: the table of packages in ARCHITECTURE.md has three cells a row and
-// names each package, by its path, or by its last element in a row that names a neighbour or the
+// TestArchitectureNamesEveryPackage: the tables of packages in ARCHITECTURE.md have three cells a row and
+// name each package, by its path, or by its last element in a row that names a neighbour or the
 // package above.
-func TestHouseNamesEveryPackage(t *testing.T) {
-	rows := houseRows(t)
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	rows := packageRows(t)
 	for dir := range packagesOf(t) {
-		if !inHouse(rows, dir) {
-			t.Errorf("ARCHITECTURE.md: the house has no row that names %s", dir)
+		if !named(rows, dir) {
+			t.Errorf("ARCHITECTURE.md: no table of packages names %s", dir)
 		}
 	}
 }
 
-// houseRows returns the rows of the table of packages, without its head.
-func houseRows(t *testing.T) []string {
+// packageRows returns the rows of the tables of packages, without their heads.
+func packageRows(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, house, _ := strings.Cut(string(text), "\n| package |")
-	house, _, found := strings.Cut(house, "\n\n")
-	if !found {
+	var rows []string
+	for _, table := range strings.Split(string(text), "\n| package |")[1:] {
+		table, _, _ := strings.Cut(table, "\n\n")
+		rows = append(rows, strings.Split(table, "\n")[2:]...)
+	}
+	if rows == nil {
 		t.Fatal("ARCHITECTURE.md has no table of packages")
 	}
-	rows := strings.Split(house, "\n")[2:]
 	for _, row := range rows {
 		if strings.Count(row, "|") != 4 {
-			t.Errorf("ARCHITECTURE.md: a row of the house has no three cells: %s", row)
+			t.Errorf("ARCHITECTURE.md: a row of the packages has no three cells: %s", row)
 		}
 	}
 	return rows
@@ -43,8 +45,8 @@ func houseRows(t *testing.T) []string {
 
 var quoted = regexp.MustCompile("`[^`]+`")
 
-// inHouse reports whether a row names the package.
-func inHouse(rows []string, dir string) bool {
+// named reports whether a row names the package.
+func named(rows []string, dir string) bool {
 	for _, row := range rows {
 		short, near := false, false
 		for _, quote := range quoted.FindAllString(row, -1) {
@@ -62,14 +64,14 @@ func inHouse(rows []string, dir string) bool {
 	return false
 }
 
-func TestInHouse(t *testing.T) {
+func TestNamed(t *testing.T) {
 	rows := []string{"| `render/artifact/permit`, `store` | what | - |", "| `render/kustomize` | runs it; `build`: reads | - |"}
 	for dir, want := range map[string]bool{
 		"render/artifact/permit": true, "render/artifact/store": true, "render/kustomize/build": true,
 		"render/artifact/lock": false, "report/store": false,
 	} {
-		if inHouse(rows, dir) != want {
-			t.Errorf("inHouse(%s) = %v", dir, !want)
+		if named(rows, dir) != want {
+			t.Errorf("named(%s) = %v", dir, !want)
 		}
 	}
 }
