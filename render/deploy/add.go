@@ -9,12 +9,12 @@ import (
 	"github.com/preadmit/preadmit/render/flux"
 )
 
-// addChild adds the unit that an object of another unit asks for.
+// addChild adds the unit that an object rendered by another unit defines.
 func (e *expander) addChild(parent *node, k objects.Held) {
 	e.add(&node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}, k)
 }
 
-// add adds the unit that an object asks for, unless its cluster has it.
+// add adds the unit that an object defines, unless its cluster already has it.
 func (e *expander) add(n *node, k objects.Held) {
 	key := unitKey{n.cluster.name, k.Ref()}
 	if known := e.units[key]; known != nil {
@@ -36,7 +36,7 @@ func (e *expander) add(n *node, k objects.Held) {
 	}
 }
 
-// specify makes a unit what its object says.
+// specify sets the fields of a unit from its object.
 func (e *expander) specify(n *node, k objects.Held) {
 	u := &render.Unit{
 		Object: k.Object.JSON, Parent: k.Root, Index: k.Object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
@@ -66,7 +66,7 @@ func (e *expander) specify(n *node, k objects.Held) {
 	}
 }
 
-// repeats counts the units above one that apply the same directory under other names.
+// repeats returns how many ancestors of a unit apply the same directory under other names.
 func (n *node) repeats() int {
 	count := 0
 	for above := n.parent; above != nil; above = above.parent {
@@ -77,20 +77,20 @@ func (n *node) repeats() int {
 	return count
 }
 
-// again is for an object that asks for a unit which is known.
+// again handles an object that defines a unit which was already added.
 func (e *expander) again(known, n *node, k objects.Held) {
-	if known.parent == n.parent || known.says(k) || known.parent == nil && known == n.parent { // the last of these is in becomes
+	if known.parent == n.parent || known.says(k) || known.parent == nil && known == n.parent { // the last condition is handled in becomes
 		return
 	}
 	e.appliedDifferently(known, n, k)
 }
 
-// appliedDifferently notes a unit's object that several units apply, each with a content of its own.
+// appliedDifferently adds a gap for the object of a unit that several units apply with different contents.
 func (e *expander) appliedDifferently(known, n *node, k objects.Held) {
 	e.ambiguous(known.root.RootID, known.root.Object, known.parent, n.parent, k)
 }
 
-// ambiguous notes an object that one unit applies and, with the content of k, another one.
+// ambiguous adds a gap for an object that one unit applies and that another unit applies with the content of k.
 func (e *expander) ambiguous(root render.RootID, object render.ObjectRef, by, other *node, k objects.Held) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
 		Kind: render.GapAmbiguous, Root: root, Position: render.Position{Path: k.Root.Dir},
@@ -106,7 +106,7 @@ func parentName(n *node) string {
 	return n.root.Object.String()
 }
 
-// isBelow reports whether a unit is, or is reached from, another.
+// isBelow reports whether a unit is another unit or one of its descendants.
 func (e *expander) isBelow(n, above *node) bool {
 	for ; n != nil; n = n.parent {
 		if n == above {
@@ -116,18 +116,18 @@ func (e *expander) isBelow(n, above *node) bool {
 	return false
 }
 
-// fail makes a unit one that is not rendered.
+// fail marks a unit as not rendered, with a problem as the reason.
 func (n *node) fail(kind render.ProblemKind, field, message string) {
 	n.root.Unit.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: message}
 	n.resolved = true
 }
 
-// clusterOf returns a cluster by name.
+// clusterOf returns the cluster with a name, and creates it if needed.
 func (e *expander) clusterOf(name string) *cluster {
 	i := slices.IndexFunc(e.clusters, func(c *cluster) bool { return c.name == name })
 	if i < 0 {
 		c := &cluster{name: name, self: map[render.ObjectRef]bool{}, urls: map[string]bool{}}
-		for _, other := range e.clusters { // of a kubeconfig: the sources are in the cluster of the unit
+		for _, other := range e.clusters { // a cluster of a kubeconfig: the sources are in the cluster of the unit
 			if len(name) > len(other.name) && name[:len(other.name)+1] == other.name+"," {
 				c.self, c.urls, c.branch = other.self, other.urls, other.branch
 			}

@@ -18,31 +18,31 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// ArgoCD says what is known of Argo CD beside the tree. The zero value is the default.
+// ArgoCD is the configuration of Argo CD that is known beside the tree. The zero value is the default.
 type ArgoCD struct {
-	// Namespace is the one of Argo CD; empty for argocd.
+	// Namespace is the namespace of Argo CD; empty means argocd.
 	Namespace string
-	// Tracking is how objects say whose they are; empty for annotation.
+	// Tracking is the resource tracking method; empty means annotation.
 	Tracking string
 	// BuildOptions are kustomize.buildOptions.
 	BuildOptions string
-	// KubeVersion is the version of clusters, and APIVersions what they serve; empty for what is known
-	// otherwise.
+	// KubeVersion is the version of clusters, and APIVersions are the API versions that they serve; empty means what is
+	// otherwise known.
 	KubeVersion string
 	APIVersions []string
-	// Revisions are names of the branch that is judged; empty for HEAD, main and master.
+	// Revisions are names of the branch that is judged; empty means HEAD, main and master.
 	Revisions []string
 	// Applications are Applications and ApplicationSets that the repository does not hold, in JSON.
 	Applications [][]byte
-	// Clusters are those that Argo CD knows, without its own; nil when that is not known.
+	// Clusters are the clusters registered in Argo CD, without its own; nil if they are not known.
 	Clusters []appset.Cluster
-	// Generators are what generators find of which only Argo CD knows what that is.
+	// Generators are results of generators that only Argo CD can evaluate.
 	Generators []appset.Generator
 }
 
 func (a *ArgoCD) namespace() string { return cmp.Or(a.Namespace, "argocd") }
 
-// argoRef is the name of an object of Argo CD.
+// argoRef returns the reference to an object of Argo CD. An object without a namespace is in that of Argo CD.
 func (e *expander) argoRef(h *objects.Header) render.ObjectRef {
 	ref := h.Ref()
 	if h.Metadata.Namespace == "" {
@@ -51,7 +51,7 @@ func (e *expander) argoRef(h *objects.Header) render.ObjectRef {
 	return ref
 }
 
-// addApplication adds the unit that an Application asks for, unless its cluster has it.
+// addApplication adds the unit that an Application defines, unless its cluster already has it.
 func (e *expander) addApplication(parent *node, c *cluster, k objects.Held) *node {
 	n := &node{cluster: c, parent: parent}
 	if parent != nil {
@@ -91,7 +91,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k objects.Held) *nod
 	return n
 }
 
-// instance is what Argo CD calls an Application.
+// instance returns the instance name that Argo CD gives an Application.
 func (e *expander) instance(ref render.ObjectRef) string {
 	if ref.Namespace == e.opts.ArgoCD.namespace() {
 		return ref.Name
@@ -99,7 +99,7 @@ func (e *expander) instance(ref render.ObjectRef) string {
 	return ref.Namespace + "_" + ref.Name
 }
 
-// checkApplication says why an Application is not rendered, as far as its object says.
+// checkApplication sets the problem of an Application that its object shows not to be renderable.
 func (e *expander) checkApplication(n *node, k objects.Held) {
 	for _, unknown := range k.Unknown(argocd.Decides) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
@@ -129,7 +129,7 @@ func (e *expander) checkApplication(n *node, k objects.Held) {
 	}
 }
 
-// resolveApplication finds the sources of an Application, also of one that lacks some of them.
+// resolveApplication finds all sources of an Application, even if some of them are missing.
 func (e *expander) resolveApplication(n *node) error {
 	sources, u := n.app.AllSources(), n.root.Unit
 	var problem *render.Problem
@@ -158,7 +158,7 @@ func (e *expander) resolveApplication(n *node) error {
 	return nil
 }
 
-// sourceOf finds what a source is made of; why says why it is not there.
+// sourceOf returns the files or the chart of a source. If they are missing, why is the reason.
 func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from render.ApplicationSource, why string) {
 	switch {
 	case s.RepoURL == "":
@@ -186,7 +186,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	return from, ""
 }
 
-// isSelfSource reports whether a source is what is judged: this repository, at the branch.
+// isSelfSource reports whether a source is the judged branch of this repository.
 func (e *expander) isSelfSource(s *argocd.Source) bool {
 	return e.isOwn(s.RepoURL) && s.IsOfBranch(e.opts.ArgoCD.Revisions)
 }
@@ -214,7 +214,7 @@ func (e *expander) chartSource(s *argocd.Source) (from render.ApplicationSource,
 	return from, ""
 }
 
-// chartArtifact is the artifact that a reference to a chart names. A registry is named without a scheme.
+// chartArtifact returns the artifact of a reference to a chart. The URL of a registry has no scheme.
 func chartArtifact(url, name, version string) artifact.Artifact {
 	if !strings.Contains(url, "://") {
 		url = "oci://" + url
@@ -222,8 +222,8 @@ func chartArtifact(url, name, version string) artifact.Artifact {
 	return artifact.Artifact{Kind: artifact.Chart, URL: strings.TrimRight(url, "/"), Name: name, Version: version}
 }
 
-// chartDependencies finds the dependencies of a chart in a directory that are not in its charts/, as
-// `helm dependency build` gets them.
+// chartDependencies adds the dependencies of a chart in a directory that are not in its charts/, as
+// `helm dependency build` downloads them.
 func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, top string, s *argocd.Source, field string) {
 	in := path.Join(top, path.Clean("/" + s.Path)[1:])
 	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil || to.IsDir || argocd.ToolOf(e.renderer.Tree(), s, in) != argocd.ToolHelm {
@@ -244,7 +244,7 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 		at, isDir := strings.CutPrefix(d.Repository, "file://")
 		dir := path.Join(path.Clean("/" + s.Path)[1:], at)
 		switch {
-		case d.Repository == "": // Helm says that it is missing
+		case d.Repository == "": // Helm reports that it is missing
 		case isDir && (dir == ".." || strings.HasPrefix(dir, "../")):
 			n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("a dependency of its chart, %s, leads out of its source", d.Repository))
 			return

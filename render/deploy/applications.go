@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
-// givenByHand adds the Applications and ApplicationSets of a directory, or in a file, that people apply
-// by hand: what its kustomization, or its manifests, render to. applied is false when it has none.
+// givenByHand adds the Applications and ApplicationSets that a directory or a file renders to, as if people apply it by
+// hand. applied is false if it has none.
 func (e *expander) givenByHand(at string) (applied bool, err error) {
 	to := e.renderer.Tree().Resolve(at)
 	if to.Err != nil {
@@ -33,7 +33,7 @@ func (e *expander) givenByHand(at string) (applied bool, err error) {
 			roots = append(roots, root)
 		}
 	}
-	if root, ok := e.renderer.At(at); ok && len(roots) == 0 { // others use it too
+	if root, ok := e.renderer.At(at); ok && len(roots) == 0 { // a kustomization that others use as well
 		roots = append(roots, root)
 	}
 	if err := e.render(roots); err != nil {
@@ -63,12 +63,12 @@ type appHolder struct {
 	all  []objects.Held
 	// dirs are directories of this repository that its Applications apply.
 	dirs []string
-	// chart is set for a chart, and beside for a manifest beside a kustomization that does not use it.
+	// chart is set for a chart. beside is set for a manifest that the kustomization in its directory does not use.
 	chart  *node
 	beside bool
 }
 
-// givenApplications adds the Applications that the repository does not hold.
+// givenApplications adds the Applications of the options, which the repository does not contain.
 func (e *expander) givenApplications() {
 	for _, object := range e.opts.ArgoCD.Applications {
 		o := &render.Object{JSON: object}
@@ -77,7 +77,7 @@ func (e *expander) givenApplications() {
 	}
 }
 
-// addArgo adds what an Application or an ApplicationSet asks for.
+// addArgo adds the units that an Application or an ApplicationSet defines.
 func (e *expander) addArgo(parent *node, c *cluster, k objects.Held) {
 	switch {
 	case k.IsIn(argocd.Kind):
@@ -87,16 +87,16 @@ func (e *expander) addArgo(parent *node, c *cluster, k objects.Held) {
 	}
 }
 
-// argoMentions are what may hold objects of Argo CD.
+// argoMentions are the mentions by which a root may render objects of Argo CD.
 var argoMentions = []render.Mention{objects.MentionOf(argocd.Kind), objects.MentionOf(argocd.SetKind)}
 
-// argoIn are the Applications and ApplicationSets of a result.
+// argoIn returns the Applications and ApplicationSets of a result.
 func argoIn(r *render.Result) []objects.Held {
 	return append(objects.Of(r, argocd.Kind), objects.Of(r, argocd.SetKind)...)
 }
 
-// moreApplications adds the Applications as entry points that are in roots which nothing applies: people
-// apply them by hand. more is false when none was added.
+// moreApplications adds, as entry points, the Applications in roots that nothing applies: people apply them by hand.
+// more is false if none was added.
 func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err error) {
 	holders, err := e.appHolders(seen)
 	if err != nil || len(holders) == 0 {
@@ -134,7 +134,8 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 	return true, nil
 }
 
-// findReached finds roots that were taken to be applied by hand and that Applications of others lead to; more is set for new ones.
+// findReached adds to reached the roots of assumedApps that Applications of other roots apply. more is set if it added
+// any.
 func (e *expander) findReached() (more bool) {
 	for _, id := range slices.Backward(e.assumedApps) {
 		for _, by := range e.graph.Claims[id] {
@@ -148,9 +149,9 @@ func (e *expander) findReached() (more bool) {
 	return more
 }
 
-// appliesItsOwn reports whether a manifest that no kustomization uses has an Application of the directory that it is in, or
-// of one below, which nothing else applies: as the kustomization there is applied by it, it does not have it. Others are as
-// likely to be left out of a list of Applications.
+// appliesItsOwn reports whether an unused manifest holds an Application of the manifest's directory, or of one below,
+// that no other Application applies. People apply such a manifest by hand: the kustomization there does not contain it.
+// Other unused manifests may just be missing from a list of Applications.
 func (e *expander) appliesItsOwn(h *appHolder, holders []*appHolder) bool {
 	return slices.ContainsFunc(h.dirs, func(dir string) bool {
 		return paths.Within(path.Dir(h.root.Dir), dir) && !slices.ContainsFunc(holders, func(other *appHolder) bool {
@@ -159,7 +160,8 @@ func (e *expander) appliesItsOwn(h *appHolder, holders []*appHolder) bool {
 	})
 }
 
-// appHolders are the discovered roots, manifests beside kustomizations and charts that hold Applications and that nothing applies.
+// appHolders returns the discovered roots, manifests beside kustomizations and charts that hold Applications and that
+// nothing applies.
 func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error) {
 	var roots []render.Root
 	for _, root := range slices.Concat(e.found, e.beside) {
@@ -182,7 +184,7 @@ func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error)
 	return append(holders, charts...), err
 }
 
-// appliedDirs are the directories of this repository that Applications apply.
+// appliedDirs returns the directories of this repository that Applications apply.
 func (e *expander) appliedDirs(all []objects.Held) []string {
 	var dirs []string
 	for _, a := range e.applicationsOf(all) {
@@ -191,7 +193,7 @@ func (e *expander) appliedDirs(all []objects.Held) []string {
 	return dirs
 }
 
-// selfDirs are the directories of this repository that an Application applies.
+// selfDirs returns the directories of this repository that an Application applies.
 func (e *expander) selfDirs(a *argocd.Application) []string {
 	var dirs []string
 	sources := a.AllSources()
@@ -203,12 +205,12 @@ func (e *expander) selfDirs(a *argocd.Application) []string {
 	return dirs
 }
 
-// applicationsOf are the Applications among objects, and those that ApplicationSets generate.
+// applicationsOf returns the Applications among objects, and those that ApplicationSets generate.
 func (e *expander) applicationsOf(all []objects.Held) []*argocd.Application {
 	var found []*argocd.Application
 	for _, k := range all {
 		if !k.IsIn(argocd.Kind) {
-			generated, _ := e.generate(k) // what is wrong is said when it is added
+			generated, _ := e.generate(k) // addApplicationSet reports the error
 			for _, g := range generated {
 				if a, err := argocd.Parse(g.Object); err == nil {
 					found = append(found, a)
@@ -227,9 +229,8 @@ func (e *expander) appliesAny(dirs []string, root render.Root) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return e.appliesRoot(dir, root) })
 }
 
-// addAppEntries adds the Applications of a root that is applied by hand. Where another one has an
-// Application or ApplicationSet of the same name with another content, or generates one, they are applied to
-// different clusters.
+// addAppEntries adds the Applications of a root that is applied by hand. If another root holds or generates an
+// Application or ApplicationSet of the same name with another content, the two roots are for different clusters.
 func (e *expander) addAppEntries(h *appHolder) error {
 	name := argocd.InCluster
 	if slices.ContainsFunc(h.all, e.isOther) {
@@ -246,8 +247,8 @@ func (e *expander) addAppEntries(h *appHolder) error {
 	return nil
 }
 
-// isOther reports whether an Application or ApplicationSet, or an Application that it generates, is another
-// one than that of its name in the cluster of Argo CD.
+// isOther reports whether an Application or ApplicationSet, or an Application that it generates, has the name of one in
+// the cluster of Argo CD but another content.
 func (e *expander) isOther(k objects.Held) bool {
 	key := unitKey{argocd.InCluster, e.argoRef(k.Header)}
 	if k.IsIn(argocd.Kind) {
@@ -257,7 +258,7 @@ func (e *expander) isOther(k objects.Held) bool {
 	if known := e.sets[key]; known != nil {
 		return !bytes.Equal(known.Object.JSON, k.Object.JSON)
 	}
-	generated, _ := e.generate(k) // what is wrong is said when it is added
+	generated, _ := e.generate(k) // addApplicationSet reports the error
 	return slices.ContainsFunc(generated, func(g appset.Generated) bool {
 		o := &render.Object{JSON: g.Object}
 		known := e.units[unitKey{argocd.InCluster, e.argoRef(objects.HeaderOf(o))}]
@@ -265,7 +266,7 @@ func (e *expander) isOther(k objects.Held) bool {
 	})
 }
 
-// namedBy are the directories of git repositories that Applications and ApplicationSets name.
+// namedBy returns the git sources of Applications and the git directories of ApplicationSets.
 func (e *expander) namedBy(all []objects.Held) []argocd.Source {
 	var named []argocd.Source
 	for _, a := range e.applicationsOf(all) {
@@ -279,8 +280,8 @@ func (e *expander) namedBy(all []objects.Held) []argocd.Source {
 	return slices.DeleteFunc(named, func(s argocd.Source) bool { return s.RepoURL == "" || s.Chart != "" })
 }
 
-// assumeSelf finds out which URL is this repository's, when nothing says: the one of most sources and git
-// generators that name directories which are there.
+// assumeSelf guesses the URL of this repository if nothing sets it: it is the URL that most sources and git generators
+// have whose directories exist in the tree.
 func (e *expander) assumeSelf(holders []*appHolder) {
 	if e.assumed != "" {
 		return

@@ -28,7 +28,7 @@ func (e *expander) generate(k objects.Held) ([]appset.Generated, error) {
 	})
 }
 
-// gitTop is the directory of the tree that has a revision of a repository.
+// gitTop returns the directory of the tree with the files of a revision of a repository.
 func (e *expander) gitTop(url, revision string) (string, error) {
 	s := &argocd.Source{RepoURL: url, TargetRevision: revision}
 	if e.isSelfSource(s) {
@@ -45,14 +45,14 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 	return top, nil
 }
 
-// knownSet is an ApplicationSet, and the unit that applies it; nil where that is done by hand.
+// knownSet is an ApplicationSet with the unit that applies it, nil if it is applied by hand.
 type knownSet struct {
 	objects.Held
 	parent *node
 }
 
-// addApplicationSet adds the units of the Applications that an ApplicationSet generates. One that generates
-// none for a reason is a unit itself, which is not rendered.
+// addApplicationSet adds the units of the Applications that an ApplicationSet generates. An ApplicationSet that cannot
+// be evaluated becomes a unit itself, which is not rendered.
 func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 	key := unitKey{c.name, e.argoRef(k.Header)}
 	if known := e.sets[key]; known != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
-// artifactKind is the kind of a source that an ArtifactGenerator makes.
+// artifactKind is the kind of the sources that an ArtifactGenerator makes.
 const artifactKind = "ExternalArtifact"
 
 var generatorKind = schema.GroupKind{Group: "source.extensions.fluxcd.io", Kind: "ArtifactGenerator"}
 
-// resolveArtifact finds the part of the tree that an ExternalArtifact has.
+// resolveArtifact finds the part of the tree that an ExternalArtifact contains.
 func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 	o, g, why, err := e.generatorOf(n.cluster, ref)
 	if err != nil {
@@ -44,7 +44,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 	return nil
 }
 
-// generatorOf finds what makes an ExternalArtifact; why says why it is not known what does.
+// generatorOf returns the ArtifactGenerator of an ExternalArtifact. If it is not known or unusable, why is the reason.
 func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by objects.Held, of *copies.Generator, why string, err error) {
 	found, err := e.generators(c, ref.Namespace)
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *expander) generatorOf(c *cluster, ref render.ObjectRef) (by objects.Hel
 	return by, of, why, nil
 }
 
-// generators are the ArtifactGenerators of a namespace.
+// generators returns the ArtifactGenerators of a namespace.
 func (e *expander) generators(c *cluster, namespace string) ([]objects.Held, error) {
 	var found []objects.Held
 	for _, n := range e.nodes {
@@ -104,8 +104,8 @@ func (e *expander) generators(c *cluster, namespace string) ([]objects.Held, err
 	return in, nil
 }
 
-// partOf returns the part of the tree that copies make an artifact of; why says why there is
-// none.
+// partOf returns the part of the tree that an artifact of a generator is copied from. If there is none, why is the
+// reason.
 func (e *expander) partOf(c *cluster, o objects.Held, g *copies.Generator, name string) (out render.Checkout, part copies.Part, why string, err error) {
 	a, _ := g.Artifact(name)
 	all, why := a.Copies()
@@ -134,7 +134,7 @@ func (e *expander) partOf(c *cluster, o objects.Held, g *copies.Generator, name 
 	return out, part, "", nil
 }
 
-// aliased returns what a source has that an ArtifactGenerator calls by an alias.
+// aliased returns the files of the source that an ArtifactGenerator refers to by an alias.
 func (e *expander) aliased(c *cluster, o objects.Held, g *copies.Generator, alias string) (out render.Checkout, why string, err error) {
 	s, ok := g.Source(alias)
 	if !ok {
@@ -148,7 +148,7 @@ func (e *expander) aliased(c *cluster, o objects.Held, g *copies.Generator, alia
 	if err != nil {
 		return out, "", err
 	}
-	out, why, _ = e.checkout(c, ref, found, ok) // of what is elsewhere why says it
+	out, why, _ = e.checkout(c, ref, found, ok) // for another repository, why is set
 	if why == "" && len(out.Only) > 0 {
 		why = "of a sparse checkout, which is not supported"
 	}

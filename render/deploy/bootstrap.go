@@ -12,10 +12,10 @@ import (
 	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
-// syncFile is what `flux bootstrap` writes the Kustomization into that it makes.
+// syncFile is the name of the file with the Kustomization that `flux bootstrap` creates.
 const syncFile = "gotk-sync.yaml"
 
-// bootstrapped adds the entry points of directories that `flux bootstrap` made.
+// bootstrapped adds the entry points of directories that `flux bootstrap` created.
 func (e *expander) bootstrapped() error {
 	for _, name := range e.renderer.ManifestsCalled(syncFile) {
 		dir := path.Dir(name)
@@ -29,9 +29,8 @@ func (e *expander) bootstrapped() error {
 	return nil
 }
 
-// addBootstrapped adds the entry point of a directory with a sync file, which may be empty
-// until the bootstrap. Its Kustomization is the one that the file holds, as the kustomization of
-// the directory patches it.
+// addBootstrapped adds the entry point of a directory with a sync file, which may be empty before the bootstrap. Its
+// Kustomization is that of the file, with the patches of the directory's kustomization.
 func (e *expander) addBootstrapped(dir string) error {
 	file := path.Join(dir, syncFile)
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}
@@ -53,7 +52,7 @@ func (e *expander) addBootstrapped(dir string) error {
 			}
 		}
 	}
-	if e.results[root.RootID] == nil { // it may be another root's identity
+	if e.results[root.RootID] == nil { // root may be another one, with the same identity
 		e.results[root.RootID] = written
 	}
 	parsed, err := flux.Parse(k.Object.JSON)
@@ -63,8 +62,8 @@ func (e *expander) addBootstrapped(dir string) error {
 	return nil
 }
 
-// bootstrapOf is the Kustomization of a sync file that applies its directory or the one above, else
-// the first.
+// bootstrapOf returns the Kustomization of a sync file that applies the directory of the file or its parent, or else
+// the first one.
 func (e *expander) bootstrapOf(dir string, all []objects.Held) (found objects.Held, ok bool) {
 	for _, k := range all {
 		parsed, err := flux.Parse(k.Object.JSON)
@@ -81,7 +80,7 @@ func (e *expander) bootstrapOf(dir string, all []objects.Held) (found objects.He
 	return found, ok
 }
 
-// holding are the discovered roots that use what `flux bootstrap` wrote into a directory.
+// holding returns the discovered roots that use the files `flux bootstrap` wrote into a directory.
 func (e *expander) holding(dir string) (holding []render.RootID) {
 	e.indexFiles()
 	for _, name := range []string{path.Join(dir, syncFile), path.Join(dir, "kustomization.yaml")} {
@@ -94,8 +93,8 @@ func (e *expander) holding(dir string) (holding []render.RootID) {
 	return holding
 }
 
-// findAccounts has the units whose objects name no service account applied as that which their controllers impersonate
-// then.
+// findAccounts sets the user of units whose objects name no service account to the default account of their
+// controllers.
 func (e *expander) findAccounts() error {
 	for _, n := range e.nodes {
 		controller, namespace, named := "", "", ""
@@ -123,7 +122,7 @@ func (e *expander) findAccounts() error {
 	return nil
 }
 
-// findAccountsOf finds the accounts of a cluster: what the Deployments of its controllers say, or else its
+// findAccountsOf finds the default service accounts of a cluster's controllers in their Deployments, or else in its
 // FluxInstances.
 func (e *expander) findAccountsOf(c *cluster) error {
 	if c.accounts != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// resolveChart finds the chart of a release, or says why it is not there.
+// resolveChart finds the chart of a release, or sets the reason why it is missing.
 func (e *expander) resolveChart(n *node) error {
 	spec := n.release.Spec
 	switch {
@@ -33,13 +33,12 @@ func (e *expander) resolveChart(n *node) error {
 	return nil
 }
 
-// named notes the fields of a HelmRelease that name its chart.
+// named records the fields of a HelmRelease that name its chart.
 func (n *node) named(fields ...string) {
 	n.namedBy(objects.Held{Object: &render.Object{Index: n.root.Unit.Index}, Root: n.root.Unit.Parent}, fields...)
 }
 
-// namedBy notes the fields of an object that name the chart of a release, before those that
-// are known.
+// namedBy puts the fields of an object that name the chart of a release before the recorded ones.
 func (n *node) namedBy(o objects.Held, fields ...string) {
 	var all []render.FieldRef
 	for _, field := range fields {
@@ -48,7 +47,7 @@ func (n *node) namedBy(o objects.Held, fields ...string) {
 	n.root.Unit.Release.Named = append(all, n.root.Unit.Release.Named...)
 }
 
-// chartOf finds the chart that an object is.
+// chartOf resolves the chart of a release that refers to an object by spec.chartRef.
 func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 	found, ok, err := e.lookUp(n.cluster, ref)
 	if err != nil {
@@ -78,7 +77,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 	return nil
 }
 
-// chartOCI finds the chart that an OCIRepository has.
+// chartOCI resolves the chart in an OCIRepository.
 func (e *expander) chartOCI(n *node, ref render.ObjectRef, found objects.Held, field string) {
 	o := fluxtypes.Source{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o); err != nil {
@@ -96,7 +95,7 @@ func (e *expander) chartOCI(n *node, ref render.ObjectRef, found objects.Held, f
 	}, field)
 }
 
-// chartIn finds a chart in its source.
+// chartIn resolves a chart in its source.
 func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field string) error {
 	ref := spec.SourceRef.In(namespace)
 	found, ok, err := e.lookUp(n.cluster, ref)
@@ -128,7 +127,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 	return nil
 }
 
-// chartDirectory finds the chart in a directory of a GitRepository.
+// chartDirectory resolves the chart in a directory of a GitRepository.
 func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.ObjectRef, found objects.Held, ok bool) {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if why != "" && elsewhere == nil {
@@ -136,7 +135,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 		return
 	}
 	dir := path.Join(checkout.Top, path.Clean("/" + spec.Chart)[1:])
-	in := dir // the tree
+	in := dir // the directory in the tree
 	if elsewhere != nil {
 		top, absent := e.mounted(why, elsewhere)
 		if absent != "" {
@@ -160,7 +159,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 	}
 }
 
-// archive has a release be made of an archive, if it is there.
+// archive sets the chart of a release to an archive, if it was fetched.
 func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	data, pin, err := e.renderer.Tree().Bytes(a)
 	asked := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
@@ -180,7 +179,7 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	}
 }
 
-// lacks makes a release one whose chart is not there; asked is what would have to be.
+// lacks marks a release as not rendered because its chart is missing; asked is the missing artifact.
 func (n *node) lacks(field, why string, asked *render.Artifact) {
 	for _, at := range n.root.Unit.Release.Named {
 		_, has := origin.Field((&render.Object{JSON: n.root.Unit.Object}).Content(), at.Path)
@@ -196,7 +195,7 @@ func (n *node) lacks(field, why string, asked *render.Artifact) {
 	}
 }
 
-// invalid makes a release one that cannot be installed, unless there is another reason.
+// invalid marks a release as not installable, unless it already has a problem.
 func (n *node) invalid(field, why string) {
 	if n.root.Unit.Problem == nil {
 		n.fail(render.ProblemFailed, field, why)

@@ -22,26 +22,24 @@ import (
 type Chart struct {
 	// Dir is its directory.
 	Dir string
-	// Release is the name of the release, and Namespace where it is: without them that of the chart, as
-	// far as a release can have it, and default.
+	// Release is the name of the release, by default that of the chart, made valid for a release. Namespace is its
+	// namespace, by default "default".
 	Release, Namespace string
-	// Values are files of values, the later ones over the earlier ones, and Set values over those.
+	// Values are files of values, each of which overrides those before it. Set are values that override the files.
 	Values []string
 	Set    map[string]any
 }
 
-// ChartKind is the kind of the objects that stand for charts of the repository in identities. There are
-// no such objects in a cluster.
+// ChartKind is the kind of the references that identify charts of the repository. No cluster has such objects.
 const ChartKind = "Chart"
 
-// Charts returns the charts of a tree with their values, whatever deploys them.
+// Charts returns the charts of a tree with their values, regardless of what deploys them.
 func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) []render.Root {
 	return (&expander{ctx: ctx, renderer: r, opts: opts, unused: found.UnusedCharts()}).charts()
 }
 
-// charts finds the charts of the tree: those that are configured, and others that nothing uses, each
-// with its own values and with each file of values in ci/; libraries too, of which helm/engine makes no objects.
-// Those that are units are left out.
+// charts returns the charts of the tree that are not units: the configured ones, and the unused ones, each with its own
+// values and with each file of values in ci/. Library charts are among them; helm/engine renders no objects of those.
 func (e *expander) charts() (charts []render.Root) {
 	configured := e.configured()
 	add := func(c Chart, configured bool) {
@@ -66,7 +64,7 @@ func (e *expander) charts() (charts []render.Root) {
 	return charts
 }
 
-// configured are the directories of the charts of the options.
+// configured returns the set of the directories of configured charts.
 func (e *expander) configured() map[string]bool {
 	dirs := map[string]bool{}
 	for _, c := range e.opts.Charts {
@@ -75,7 +73,7 @@ func (e *expander) configured() map[string]bool {
 	return dirs
 }
 
-// chartHolders are the charts with Applications that nothing is known to install: people do, into the namespace of
+// chartHolders returns the charts with Applications that nothing installs. People install them, into the namespace of
 // Argo CD.
 func (e *expander) chartHolders(seen map[render.RootID]bool) (holders []*appHolder, err error) {
 	configured, all := e.configured(), slices.Clone(e.opts.Charts)
@@ -103,7 +101,7 @@ func (e *expander) chartHolders(seen map[render.RootID]bool) (holders []*appHold
 	return holders, nil
 }
 
-// install makes a chart with Applications an entry point.
+// install adds a chart with Applications as an entry point.
 func (e *expander) install(n *node, cluster string) error {
 	n.cluster, n.root.Cluster, n.resolved, n.settled = e.clusterOf(cluster), cluster, true, true
 	n.root.Unit.Cluster, n.root.Unit.Entry = cluster, true
@@ -122,7 +120,8 @@ func (e *expander) install(n *node, cluster string) error {
 	return nil
 }
 
-// leaveInstalled takes those charts from the units that Applications install, which somebody installed at first.
+// leaveInstalled removes the charts that Applications turned out to install from those that people were assumed to
+// install.
 func (e *expander) leaveInstalled() {
 	used := e.usedCharts(nil)
 	e.nodes = slices.DeleteFunc(e.nodes, func(n *node) bool {
@@ -138,14 +137,14 @@ func (e *expander) leaveInstalled() {
 	})
 }
 
-// usedCharts are the directories that units have as charts, whether or not these can be rendered, and those that
-// charts of the tree name as dependencies: what values they are rendered with is for their users to say.
+// usedCharts returns the set of directories that are the charts of units, rendered or not, or dependencies of charts of
+// the tree: only their users decide the values to render them with.
 func (e *expander) usedCharts(configured map[string]bool) map[string]bool {
 	used := map[string]bool{}
 	maps.Copy(used, e.setDirs)
 	for _, n := range e.nodes {
 		u := n.root.Unit
-		if r := u.Release; r != nil && !r.Own && r.Dir == n.root.Dir && (u.Artifact == nil || u.Problem != nil) { // the artifact is a dependency that is not there
+		if r := u.Release; r != nil && !r.Own && r.Dir == n.root.Dir && (u.Artifact == nil || u.Problem != nil) { // the artifact is a missing dependency
 			used[n.root.Dir] = true
 		}
 		if n.app != nil {
@@ -162,7 +161,7 @@ func (e *expander) usedCharts(configured map[string]bool) map[string]bool {
 	return used
 }
 
-// chart makes the unit of a chart. Without a namespace of its own it is released into one.
+// chart returns the unit of a chart. into is the namespace of the release if c has none.
 func (e *expander) chart(c Chart, configured bool, into string) *node {
 	c.Dir = path.Clean(c.Dir)
 	name := c.Dir
@@ -217,7 +216,7 @@ func (e *expander) chart(c Chart, configured bool, into string) *node {
 	return n
 }
 
-// failChart makes the unit of a chart one that is not rendered.
+// failChart marks the unit of a chart as not rendered.
 func (n *node) failChart(file, message string) {
 	n.root.Unit.Problem = &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: file}, Message: message}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// indexFiles notes which discovered roots are made of which files: a plain one of its
-// manifests, another one of the root file in its directory.
+// indexFiles maps files to the discovered roots that are made of them: a plain root is made of its manifests, another
+// root of the root file in its directory.
 func (e *expander) indexFiles() {
 	if e.files != nil {
 		return
@@ -27,7 +27,7 @@ func (e *expander) indexFiles() {
 	}
 }
 
-// rootFiles are the files that make a directory a root.
+// rootFiles returns the files that make a directory a root.
 func (e *expander) rootFiles(root render.Root) []string {
 	var files []string
 	for _, name := range tree.KustomizationNames() {
@@ -42,8 +42,8 @@ func (e *expander) rootFiles(root render.Root) []string {
 	return files
 }
 
-// claim notes the discovered roots whose files a unit reads: of a directory that Flux cannot
-// build, all in it, and of one that Argo CD passes to a tool that is not executed, the root of it.
+// claim records the discovered roots whose files a unit reads. If Flux cannot build the directory, these are all roots
+// in it. If Argo CD passes the directory to a tool that is not executed, it is the root of the directory.
 func (e *expander) claim(n *node) {
 	if n.root.Unit.IsElsewhere() {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/render/flux"
 )
 
-// settleReleases sets which custom kinds the cluster of each release has, once its units are known,
-// and renders those that are to be rendered.
+// settleReleases sets the custom kinds of the cluster of each release, once the units of the cluster are known, and
+// renders the releases that may hold units.
 func (e *expander) settleReleases() error {
 	for {
 		var releases []*node
@@ -47,12 +47,12 @@ func (e *expander) settleReleases() error {
 	}
 }
 
-// mentionsOfUnits are what objects have in common that ask for units.
+// mentionsOfUnits are the mentions by which a root may render objects that define units.
 func mentionsOfUnits() []render.Mention {
 	return append([]render.Mention{objects.MentionOf(flux.Kind), objects.MentionOf(releases.Kind), objects.MentionOf(resourceSetKind)}, argoMentions...)
 }
 
-// addChildren adds the units that objects of a unit ask for.
+// addChildren adds the units that the objects of a unit define.
 func (e *expander) addChildren(n *node) {
 	result := e.results[n.root.RootID]
 	add := func(objects []objects.Held, add func(objects.Held)) {
@@ -71,13 +71,13 @@ func (e *expander) addChildren(n *node) {
 	add(argoIn(result), func(k objects.Held) { e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k) })
 }
 
-// exclude makes a unit one whose object the parent does not apply: what the cluster has in its place is not known.
-// It claims what the object says, else it would be said that nothing applies that.
+// exclude marks a unit as not rendered because its parent does not apply its object: the object in the cluster is not
+// known. The unit still claims its roots, so that these are not reported as unclaimed.
 func (e *expander) exclude(n *node) {
 	if n.root.Unit.Problem == nil {
 		e.claim(n)
 	}
-	u := *n.root.Unit // others know of what it needs
+	u := *n.root.Unit // other results may refer to the unit in n.root
 	u.Apply.Suspended = false
 	n.root.Unit = &u
 	n.fail(render.ProblemRefused, n.excluded, fmt.Sprintf("kustomize-controller does not apply this %s: whether the cluster has one, and what that says, is not known", n.root.Object.Kind))
@@ -117,7 +117,7 @@ func (e *expander) define(releases []*node) error {
 	return nil
 }
 
-// definedBy returns the custom kinds that a cluster is given by hand, and by units that are no releases.
+// definedBy returns the custom kinds of a cluster that are defined by hand, or by units that are not releases.
 func (e *expander) definedBy(cluster string) (definitions.Known, error) {
 	mention := objects.MentionOf(definitions.Kind)
 	var holding []*node
@@ -143,8 +143,8 @@ func (e *expander) definedBy(cluster string) (definitions.Known, error) {
 	return known, nil
 }
 
-// definedByTemplates adds the definitions that templates of charts make, of groups that other
-// charts ask for. Only those charts are rendered that may have them.
+// definedByTemplates adds the custom kinds that templates of charts define, if other charts look up their groups. Only
+// charts that may define such kinds are rendered.
 func (e *expander) definedByTemplates(releases []*node, declared map[*node]render.Declared, known definitions.Known) error {
 	var roots []render.Root
 	for _, n := range definitions.Defining(releases, declared, known) {
@@ -158,18 +158,18 @@ func (e *expander) definedByTemplates(releases []*node, declared map[*node]rende
 	return nil
 }
 
-// setDefinitions sets those custom kinds that releases mention.
+// setDefinitions sets the known custom kinds that each release mentions.
 func setDefinitions(releases []*node, declared map[*node]render.Declared, known definitions.Known) {
 	for _, n := range releases {
-		u, r := *n.root.Unit, *n.root.Unit.Release // what was rendered before keeps its own
+		u, r := *n.root.Unit, *n.root.Unit.Release // earlier results keep their own unit
 		r.Definitions = known.Mentioned(declared[n])
 		u.Release = &r
 		n.root.Unit = &u
 	}
 }
 
-// findKinds finds the custom kinds of those clusters of Applications whose charts ask for some. again is set when an Application
-// mentions others than were supposed.
+// findKinds finds the custom kinds of the clusters in which charts of Applications look up custom groups. again is set
+// if an Application mentions other kinds than those it was rendered with.
 func (e *expander) findKinds() (again bool, err error) {
 	declared, asked := map[*node]render.Declared{}, map[string]bool{}
 	for _, n := range e.nodes {

@@ -13,9 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// resolveDependencies finds the dependencies of a chart in a directory that are not in its
-// charts/, as source-controller gets them: those of Chart.lock, if there is one. in is the
-// directory in what its source holds.
+// resolveDependencies finds the dependencies of a chart in a directory that are not in its charts/, as
+// source-controller downloads them: those of Chart.lock, if there is one. in is the directory within source.
 func (e *expander) resolveDependencies(n *node, source *tree.Tree, in string) {
 	missing, err := chart.Missing(source, in)
 	if err != nil {
@@ -25,7 +24,7 @@ func (e *expander) resolveDependencies(n *node, source *tree.Tree, in string) {
 	for _, d := range missing {
 		at, isDir := strings.CutPrefix(d.Repository, "file://")
 		switch {
-		case d.Repository == "": // Helm says that it is missing
+		case d.Repository == "": // Helm reports that it is missing
 		case isDir && !fs.ValidPath(path.Join(n.root.Unit.Release.Dir, at)):
 			n.fail(render.ProblemFailed, "spec.chart.spec.chart", fmt.Sprintf("a dependency of its chart, %s, leads out of its source", d.Repository))
 			return
@@ -37,8 +36,8 @@ func (e *expander) resolveDependencies(n *node, source *tree.Tree, in string) {
 	}
 }
 
-// archived adds a dependency that is an archive, if it is there. The first that is not is why the
-// release is not rendered; others are looked up all the same, so that they are known.
+// archived adds a dependency that is an archive, if it was fetched. The first missing one becomes the release's
+// problem; the others are still looked up so that they are recorded as needed.
 func (e *expander) archived(n *node, a artifact.Artifact) {
 	_, pin, err := e.renderer.Tree().Bytes(a)
 	missing := new(artifact.MissingError)

@@ -1,8 +1,7 @@
-// Package deploy finds out what of a tree is deployed to which cluster, by whom.
+// Package deploy finds out which roots of a tree are deployed to which cluster, and by which deployer.
 //
-// Package render finds directories that render to objects. Where a repository has a
-// deployer, it is not the directories that are applied, but what objects in the cluster ask
-// for: a Flux Kustomization names a directory and says how it is built. Such objects are in
-// what other units render to, so the graph of units is expanded step by step, beginning with
-// entry points: those that nothing in the repository applies but themselves.
+// Package render finds directories that render to objects. In a repository with a deployer, these directories are not
+// applied as they are: objects in the cluster define what is applied. For example, a Flux Kustomization names a
+// directory and how to build it. Other units render such objects, so the graph of units is expanded step by step. It
+// begins with entry points: units that nothing in the repository applies but themselves.
 package deploy

@@ -21,12 +21,11 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// fluxSystem is what `flux bootstrap` and flux-operator call namespace, source and
+// fluxSystem is the name that `flux bootstrap` and flux-operator give to the namespace, the source and the
 // Kustomization.
 const fluxSystem = "flux-system"
 
-// firstEntries adds the entry points that are named: by the options, else by directories that
-// `flux bootstrap` made.
+// firstEntries adds the entry points of the options, or else of directories that `flux bootstrap` created.
 func (e *expander) firstEntries() error {
 	if len(e.opts.Entries) > 0 {
 		return e.givenEntries()
@@ -34,7 +33,7 @@ func (e *expander) firstEntries() error {
 	return e.bootstrapped()
 }
 
-// candidates are the discovered roots that may hold what is mentioned.
+// candidates returns the discovered roots that may hold objects of the mentions.
 func (e *expander) candidates(mentions ...render.Mention) []render.Root {
 	var roots []render.Root
 	for _, root := range e.found {
@@ -62,7 +61,7 @@ func (e *expander) givenEntries() error {
 		if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir {
 			return &paths.EntryError{Dir: entry}
 		}
-		// What is written in the directory itself goes before what is elsewhere.
+		// Roots in the directory itself come before others.
 		slices.SortStableFunc(roots, func(a, b render.Root) int { return cmp.Compare(rank(dir, a), rank(dir, b)) })
 		if k, ok := e.entryAt(roots, dir); ok {
 			e.addEntry(dir, k, []render.RootID{k.Root})
@@ -73,8 +72,8 @@ func (e *expander) givenEntries() error {
 	return nil
 }
 
-// givenImplied adds an entry point of the options that no Kustomization of the repository
-// applies: as a FluxInstance says, else with the source that the Kustomizations in it ask for.
+// givenImplied adds an entry point of the options that no Kustomization of the repository applies: as a FluxInstance
+// defines it, or else with the source that the Kustomizations in it refer to.
 func (e *expander) givenImplied(dir string, roots []render.Root) error {
 	if err := e.addInstances(e.candidates(mentionsOfInstances()...), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
 		return err
@@ -96,7 +95,7 @@ func rank(dir string, root render.Root) int {
 	return 1
 }
 
-// entryAt finds the Kustomization that applies a directory.
+// entryAt returns the first Kustomization that applies a directory.
 func (e *expander) entryAt(roots []render.Root, dir string) (objects.Held, bool) {
 	for _, root := range roots {
 		for _, k := range objects.Of(e.results[root.RootID], flux.Kind) {
@@ -108,18 +107,18 @@ func (e *expander) entryAt(roots []render.Root, dir string) (objects.Held, bool)
 	return objects.Held{}, false
 }
 
-// dirOf is the directory of the tree that a Kustomization names in its source.
+// dirOf returns the directory of the tree that a Kustomization applies.
 func (e *expander) dirOf(k *flux.Kustomization) string {
 	return path.Join(e.topOf(sourceRefOf(k)), paths.InTree(k.Spec.Path))
 }
 
-// addEntry adds an entry point whose object roots of the tree hold.
+// addEntry adds an entry point whose object is in roots of the tree.
 func (e *expander) addEntry(name string, k objects.Held, bootstrap []render.RootID) {
 	e.addApplied(name, k, bootstrap, e.maybeSelf)
 }
 
-// addApplied adds an object that is applied by hand as an entry point; isSelf reports whether its
-// source may be this repository.
+// addApplied adds an object that is applied by hand as an entry point. isSelf reports whether its source may be this
+// repository.
 func (e *expander) addApplied(name string, k objects.Held, bootstrap []render.RootID, isSelf func(*flux.Kustomization, []render.RootID) bool) {
 	c := e.clusterOf(name)
 	for _, id := range bootstrap {
@@ -133,7 +132,7 @@ func (e *expander) addApplied(name string, k objects.Held, bootstrap []render.Ro
 	e.add(&node{cluster: c}, k)
 }
 
-// addSelf notes that a source is this repository, and what else has its URL.
+// addSelf records that a source is this repository, so that other sources with its URL are, too.
 func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	c.self[ref] = true
 	if o, ok := e.known(c, ref); ok {
@@ -147,13 +146,13 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	}
 }
 
-// sourceOf is the source that `flux bootstrap` and flux-operator make.
+// sourceOf returns the reference to a source that `flux bootstrap` or flux-operator creates.
 func sourceOf(name string) render.ObjectRef {
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
 }
 
-// addImplied adds an entry point whose object the repository does not hold. A group that it applies may need
-// variables, whose values that object has.
+// addImplied adds an entry point whose object is not in the repository. If the group of roots that it applies needs
+// variables, their values are unknown.
 func (e *expander) addImplied(dir string, source render.ObjectRef, group []*holder) *node {
 	substitutes := slices.ContainsFunc(group, func(h *holder) bool { return objects.NeedVariables(e.results[h.root.RootID]) })
 	o := &render.Object{JSON: flux.Assumed(paths.Below(e.topOf(source), dir), source, substitutes)}
@@ -165,7 +164,7 @@ func (e *expander) addImplied(dir string, source render.ObjectRef, group []*hold
 	return n
 }
 
-// addMade adds an entry point whose object something else makes.
+// addMade adds an entry point whose object is not written in the repository.
 func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) *node {
 	c := e.clusterOf(dir)
 	e.addSelf(c, source)
@@ -178,7 +177,7 @@ func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) 
 	return n
 }
 
-// wouldRender reports whether Flux can make something of a directory.
+// wouldRender reports whether Flux can build a directory.
 func (e *expander) wouldRender(dir string) bool {
 	root := render.Root{
 		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: sourceOf(fluxSystem), Cluster: dir + " implied"},
@@ -187,8 +186,8 @@ func (e *expander) wouldRender(dir string) bool {
 	return e.renderer.Render(e.ctx, root).Problem == nil
 }
 
-// instances adds the entry points that FluxInstances name: in roots that nothing applies, and
-// among what units apply. more is false when none was added.
+// instances adds the entry points of FluxInstances in roots that nothing applies and in the objects of units. more is
+// false if none was added.
 func (e *expander) instances() (more bool, err error) {
 	var roots []render.Root
 	for _, root := range e.candidates(mentionsOfInstances()...) {
@@ -203,8 +202,8 @@ func (e *expander) instances() (more bool, err error) {
 	return len(e.nodes) > before, nil
 }
 
-// addInstances adds the entry points in directories of choice that FluxInstances name, or the
-// HelmReleases that install one: those in roots, and those among what units apply.
+// addInstances adds the entry points of FluxInstances, or of HelmReleases that install one, in roots and in the objects
+// of units. chosen selects entry points by directory.
 func (e *expander) addInstances(roots []render.Root, chosen func(dir string) bool) error {
 	if err := e.render(roots); err != nil {
 		return err
@@ -226,19 +225,20 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 	return nil
 }
 
-// mentionsOfInstances find FluxInstances, and HelmReleases whose values are those of one.
+// mentionsOfInstances are the mentions by which a root may render FluxInstances, or HelmReleases with the values of
+// one.
 func mentionsOfInstances() []render.Mention {
 	return []render.Mention{objects.MentionOf(fluxtypes.InstanceKind), {Group: releases.Kind.Group, Kind: releases.Kind.Kind, Word: "instance"}}
 }
 
-// sourceOfInstance is the source that a FluxInstance makes.
+// sourceOfInstance returns the reference to the source that a FluxInstance creates.
 func sourceOfInstance(o objects.Held, fi *fluxtypes.Instance) render.ObjectRef {
 	namespace := o.NamespaceOr(fluxSystem)
 	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
 }
 
-// addInstance adds the entry point of a FluxInstance, if it is a directory of choice: what the patches of
-// the instance make of the Kustomization of spec.sync.
+// addInstance adds the entry point of a FluxInstance, if its directory is chosen: the Kustomization of spec.sync with
+// the patches of the instance.
 func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen func(dir string) bool) {
 	source := sourceOfInstance(o, fi)
 	dir := path.Join(e.topOf(source), fi.Dir())
@@ -257,13 +257,13 @@ func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen fu
 		e.notJudged(known, "spec", fmt.Sprintf("%s, which is found among what it applies, has flux-operator make it with patches: they are not in what is rendered", o.Ref()))
 	}
 	if to := e.renderer.Tree().Resolve(dir); !chosen(dir) || to.Err != nil || !to.IsDir || e.hasEntry(dir) {
-		return // of another repository, or known
+		return // it is in another repository, or already known
 	}
 	k.Header = objects.HeaderOf(k.Object)
 	n := e.addMade(dir, source, k)
 	n.made = true
 	if n.root.Unit == nil {
-		return // its cluster has another object of the name
+		return // the cluster has another object of this name
 	}
 	if bad := new(flux.SyncError); errors.As(err, &bad) {
 		n.fail(bad.Kind, bad.Field, bad.Message)
@@ -286,7 +286,8 @@ func (e *expander) hasEntry(dir string) bool {
 	return slices.ContainsFunc(e.nodes, func(n *node) bool { return n.parent == nil && n.root.Dir == dir })
 }
 
-// assumedAt returns the entry point of a directory of which nothing said before what applies it; nil for none.
+// assumedAt returns the entry point of a directory that was assumed before an object for it was found; nil if there is
+// none.
 func (e *expander) assumedAt(dir string) *node {
 	i := slices.IndexFunc(e.nodes, func(n *node) bool { return n.assumed && n.root.Dir == dir })
 	if i < 0 {
@@ -295,22 +296,22 @@ func (e *expander) assumedAt(dir string) *node {
 	return e.nodes[i]
 }
 
-// maybeSelf reports whether the source of a Kustomization may be this repository, going by
-// what roots hold that are applied beside it.
+// maybeSelf reports whether the source of a Kustomization may be this repository, judged by the objects of the roots
+// that are applied with it.
 func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool {
 	self, _ := e.selfSource(k, beside)
 	return self
 }
 
-// follows reports whether the source of a Kustomization may be this repository, as it changes: a
-// tag or a commit of another one is as likely.
+// follows reports whether the source of a Kustomization may be this repository and follows its changes. A source at a
+// tag or a commit may as well be another repository.
 func (e *expander) follows(k *flux.Kustomization, beside []render.RootID) bool {
 	self, s := e.selfSource(k, beside)
 	return self && (s == nil || !s.IsPinned(sourceRefOf(k).Kind) || e.isRemote(s.Spec.URL))
 }
 
-// selfSource returns the source of a Kustomization if roots that are applied beside it hold that,
-// and whether it may be this repository.
+// selfSource reports whether the source of a Kustomization may be this repository. s is that source, if the roots that
+// are applied with the Kustomization hold it.
 func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *fluxtypes.Source) {
 	ref := sourceRefOf(k)
 	if to := e.renderer.Tree().Resolve(e.dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
@@ -328,8 +329,8 @@ func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (se
 	return e.isSelf(c, ref, s.Spec.URL) || ref.Kind == "GitRepository" && !slices.ContainsFunc(beside, e.holdsRemote), s
 }
 
-// holdsRemote reports whether a root holds a GitRepository that is known to be this repository:
-// others with another URL are not.
+// holdsRemote reports whether a root holds a GitRepository with a URL of this repository. If it does, GitRepositories
+// with other URLs are other repositories.
 func (e *expander) holdsRemote(id render.RootID) bool {
 	r := e.results[id]
 	known, ok := e.remotes[r]

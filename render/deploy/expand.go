@@ -16,16 +16,15 @@ import (
 	"github.com/preadmit/preadmit/render/resourceset"
 )
 
-// Expand finds the units of a tree in which roots were discovered. It renders what may hold
-// objects that ask for units, and what those need: other units are not rendered. The error is
-// that of rendering, which is ctx's.
+// Expand finds the units of a tree in which roots were discovered. It renders the roots that may hold objects which
+// define units, and what those need, but no other units. An error is one of rendering, caused by ctx.
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	last := newExpander(ctx, r, found, opts)
 	var err error
 	if last.argo, err = last.supposedArgoCDs(); err != nil {
 		return nil, err
 	}
-	for rounds := 3; ; rounds-- { // as Argo CD may have other settings, and its clusters other kinds, than supposed
+	for rounds := 3; ; rounds-- { // the settings of Argo CD or the kinds of its clusters may differ from the assumed ones
 		e := newExpander(ctx, r, found, opts)
 		e.argo, e.kinds, e.before, e.reached = last.argo, last.kinds, last.results, last.reached
 		again, err := e.findArgoCDs(rounds)
@@ -54,7 +53,7 @@ func newExpander(ctx context.Context, r *render.Renderer, found *render.Discover
 	return e
 }
 
-// whole returns the graph, once all units are known. err is what went wrong before.
+// whole completes the graph once all units are known, unless err is set.
 func (e *expander) whole(err error) (*Graph, error) {
 	if err == nil {
 		err = e.findProjects()
@@ -76,43 +75,45 @@ type expander struct {
 	renderer *render.Renderer
 	found    []render.Root
 	opts     Options
-	// unused are the directories of charts that nothing in the tree uses, installed the charts that became entry points.
+	// unused are the directories of charts that nothing in the tree uses, installed the references of charts that
+	// became entry points.
 	unused    []string
 	installed map[render.ObjectRef]bool
-	// beside are manifests beside kustomizations that do not use them, as roots of a file each.
+	// beside are the manifests that the kustomization in their directory does not use, each as a root.
 	beside []render.Root
-	// assumedApps are roots with Applications that people were taken to apply, and reached those of them that others apply.
+	// assumedApps are the roots with Applications that people were assumed to apply, reached those of them that
+	// Applications of other roots apply.
 	assumedApps []render.RootID
 	reached     map[render.RootID]bool
-	// argo are the settings of Argo CD, by clusters, kinds the custom kinds of clusters in which charts of Applications ask for
-	// some, and before what roots rendered to when others were supposed.
+	// argo are the settings of Argo CD by cluster, kinds the custom kinds of clusters in which charts of Applications
+	// look up custom groups. before are the results of the previous round, which had other assumptions.
 	argo   map[string]argocds.Settings
 	kinds  map[string]definitions.Known
 	before map[render.RootID]*render.Result
-	// files are the discovered roots that are made of a file.
+	// files maps a file to the discovered roots that are made of it.
 	files map[string][]render.RootID
 
-	// nodes are the units in the order in which they were found, and units the same by name.
+	// nodes are the units in the order in which they were found, and units the same by cluster and object.
 	nodes []*node
 	units map[unitKey]*node
-	// clusters are what is known of each cluster, in the order in which they were found.
+	// clusters are the known clusters, in the order in which they were found.
 	clusters []*cluster
 	results  map[render.RootID]*render.Result
 	indexes  map[*render.Result]objects.Index
-	// raw are units rendered without substitution, to find variables in them.
+	// raw are the results of units that were rendered without substitution, to find the variables in them.
 	raw     map[*node]*render.Result
 	origins *origins
-	// assumed is the address of this repository, when nothing says it but directories.
+	// assumed is the address of this repository as guessed by assumeSelf; empty if it was not guessed.
 	assumed string
-	// remotes are the results that hold a GitRepository whose URL is that of this repository.
+	// remotes caches holdsRemote by result.
 	remotes map[*render.Result]bool
-	// sets are the ApplicationSets that were generated.
+	// sets are the ApplicationSets that were found.
 	sets map[unitKey]*knownSet
-	// setDirs are the directories that the templates of ApplicationSets name which were not generated.
+	// setDirs are the directories in the templates of ApplicationSets that could not be evaluated.
 	setDirs map[string]bool
-	// searched are units in which an object was looked for.
+	// searched are the units in which an object was already looked for.
 	searched map[search]map[*node]bool
-	// views are what sources have of the tree; nil until one is needed.
+	// views are the trees that sources contain; nil until one is needed.
 	views *flux.Views
 	graph *Graph
 }
@@ -126,28 +127,29 @@ type unitKey struct {
 // node is a unit while the graph is expanded.
 type node struct {
 	root    render.Root
-	object  *flux.Kustomization   // of Flux's Kustomizations
-	release *releases.HelmRelease // of HelmReleases
-	set     *resourceset.Set      // of ResourceSets
-	app     *argocd.Application   // of Applications of Argo CD
+	object  *flux.Kustomization   // set for a Kustomization of Flux
+	release *releases.HelmRelease // set for a HelmRelease
+	set     *resourceset.Set      // set for a ResourceSet
+	app     *argocd.Application   // set for an Application of Argo CD
 	cluster *cluster
 	parent  *node
 	depth   int
-	// resolved is set when the source and the variables of the unit are known, expanded when
-	// the units were added that its objects ask for.
+	// resolved is set when the source and the variables of the unit are known, expanded when the units that its objects
+	// define were added.
 	resolved, expanded bool
-	// settled is set when the custom kinds of its cluster are known to a release.
+	// settled is set when the custom kinds of the cluster of a release are known.
 	settled bool
-	// excluded is the field by which its object has the parent leave it alone; empty when it does not.
+	// excluded is the field of the object that makes its parent not apply it; empty for none.
 	excluded string
-	// made is set when a FluxInstance makes its object, and steps is how often an entry point became what it applies.
+	// made is set if a FluxInstance defines the object. steps counts how often an entry point was replaced by its own
+	// rendered object.
 	made  bool
 	steps int
-	// assumed is set for an entry point of which nothing says what applies it.
+	// assumed is set for an entry point whose object is not in the repository.
 	assumed bool
-	// unknown are the reasons why variables of its object are not known, by their names.
+	// unknown are the reasons why variables of the object are not known, by variable name.
 	unknown map[string]string
-	// plain is the root without variables, once it was needed.
+	// plain caches withoutVariables.
 	plain *render.Root
 }
 
@@ -158,16 +160,16 @@ type cluster struct {
 	bootstrap []render.RootID
 	// made are sources that its FluxInstances make.
 	made []objects.Held
-	// accounts are those that its controllers impersonate, by their names; nil until they were looked for.
+	// accounts are the default service accounts by controller name; nil until they were looked for.
 	accounts map[string]fluxtypes.Account
-	// self are the sources that are this repository, by what they are called and where they are.
+	// self are the references of sources that are this repository, urls the addresses of such sources.
 	self map[render.ObjectRef]bool
 	urls map[string]bool
-	// branch is the one of this repository that the entry point follows, as far as it says.
+	// branch is the branch of this repository that the entry point follows, empty if it is not known.
 	branch string
 }
 
-// run finds entry points and what is reached from them, until all is reached.
+// run finds entry points and the units reached from them until there are no more.
 func (e *expander) run() error {
 	if err := e.firstEntries(); err != nil {
 		return err
@@ -197,7 +199,7 @@ func (e *expander) run() error {
 	}
 }
 
-// drain expands all units that are known.
+// drain expands units until all are expanded.
 func (e *expander) drain() error {
 	for {
 		var ready []*node
@@ -222,7 +224,7 @@ func (e *expander) drain() error {
 	}
 }
 
-// expand renders those units that may hold others, and adds these.
+// expand renders the units that may hold other units, and adds those.
 func (e *expander) expand(nodes []*node) error {
 	var holding []*node
 	for _, n := range nodes {
@@ -248,7 +250,7 @@ func (e *expander) expand(nodes []*node) error {
 	return nil
 }
 
-// renderNodes renders units that are resolved.
+// renderNodes renders resolved units.
 func (e *expander) renderNodes(nodes []*node) error {
 	roots := make([]render.Root, len(nodes))
 	for i, n := range nodes {
@@ -257,7 +259,7 @@ func (e *expander) renderNodes(nodes []*node) error {
 	return e.render(roots)
 }
 
-// render renders roots that are not rendered yet.
+// render renders the roots that are not rendered yet.
 func (e *expander) render(roots []render.Root) error {
 	var left []render.Root
 	for _, root := range roots {
@@ -293,7 +295,7 @@ func (e *expander) oneByOne(ctx context.Context, roots []render.Root) ([]*render
 	return results, nil
 }
 
-// mayHold reports whether a root may render to objects that one of the mentions is of.
+// mayHold reports whether a root may render to objects that match one of the mentions.
 func (e *expander) mayHold(root render.Root, mentions ...render.Mention) bool {
 	needs, of := e.needs(root)
 	return needs.Problem == nil && of.MayHold(needs, mentions...)
@@ -306,7 +308,7 @@ func (e *expander) needs(root render.Root) (*render.Needs, *render.Renderer) {
 	return e.renderer.Needs(root), e.renderer
 }
 
-// indexOf indexes the objects of a result, once.
+// indexOf returns the index of the objects of a result, and caches it.
 func (e *expander) indexOf(r *render.Result) objects.Index {
 	if e.indexes[r] == nil {
 		e.indexes[r] = objects.IndexOf(r)
@@ -337,7 +339,7 @@ func (e *expander) finish() *Graph {
 	return g
 }
 
-// findBootstrap notes the roots that are applied by hand.
+// findBootstrap records the roots that are applied by hand.
 func (e *expander) findBootstrap() {
 	for _, c := range e.clusters {
 		for _, id := range c.bootstrap {

@@ -6,36 +6,33 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Graph is what is deployed of a tree.
+// Graph is the deployment of a tree: its units, and what applies the other roots.
 type Graph struct {
-	// Units are roots that objects in a cluster ask for, all with a Unit, in the order of
-	// their identities. Suspended ones, and those that cannot be rendered (Unit.Problem), are
-	// among them. None, and no ApplicationSet that DeploysNothing, means that the repository has no deployer that is
-	// known.
+	// Units are the roots that objects in a cluster define, in the order of their identities. Each has a Unit.
+	// Suspended units, and units that cannot be rendered (Unit.Problem), are included. If there are no Units and
+	// DeploysNothing is false, the repository has no known deployer.
 	Units []render.Root
-	// Charts are the charts of the repository that are configured, or that nothing is known to use, in
-	// the order of their identities. They have a Unit each, and say nothing about deployers.
+	// Charts are the charts of the repository that are configured, or that nothing is known to use, in the order of
+	// their identities. Each has a Unit. They do not imply a deployer.
 	Charts []render.Root
-	// Claims are the units that apply the files of a root that discovery found, or some of
-	// them, by that root. Judging such a root by itself would judge the same objects again, not
-	// as they are applied.
+	// Claims maps a discovered root to the units that apply some or all of its files. Judging such a root by itself
+	// would judge the same objects twice, and not in the form in which they are applied.
 	Claims map[render.RootID][]render.RootID
-	// Bootstrap are the discovered roots that hold the object of an entry point and that no
-	// unit applies, by the clusters of those entry points: somebody applies them by hand, as
-	// they are.
+	// Bootstrap maps a discovered root that holds the object of an entry point, and that no unit applies, to the
+	// clusters of its entry points: somebody applies the root by hand, as it is.
 	Bootstrap map[render.RootID][]string
-	// Unevaluated are the ApplicationSets that were not evaluated and whose Applications may be of
-	// this tree: they may apply any directory.
+	// Unevaluated are the ApplicationSets that could not be evaluated and whose Applications may use this tree: they
+	// may apply any directory.
 	Unevaluated []render.RootID
 	// Sets are the ApplicationSets that were evaluated.
 	Sets []Set
-	// Gaps are what may be deployed beside the units and cannot be told, with the unit whose
-	// objects ask for it: a HelmRelease, a ResourceSet, an object of a deployer that
-	// is not valid.
+	// Gaps are what may be deployed beside the units and is not known: for example, an object that several units apply
+	// with different contents. Each has the unit that it concerns.
 	Gaps []render.Gap
-	// Diagnostics are remarks on what was assumed, such as which entry points there are.
+	// Diagnostics are remarks on assumptions, for example on which entry points there are.
 	Diagnostics []render.Diagnostic
-	// Results are what was rendered to find the units. Some were rendered without variables, as roots of their own.
+	// Results are the results of rendering while the units were found. Some roots were rendered without variables, with
+	// an identity of their own.
 	Results map[render.RootID]*render.Result
 }
 
@@ -43,12 +40,11 @@ type Graph struct {
 type Set struct {
 	Cluster string
 	Object  render.ObjectRef
-	// Parent is the root that renders it; zero when the repository does not hold it.
+	// Parent is the root that renders the object; zero if the repository does not contain it.
 	Parent render.RootID
-	// Keeps is set when it never deletes an Application that it no longer generates.
+	// Keeps is set if the controller never deletes an Application that the ApplicationSet no longer generates.
 	Keeps bool
-	// Empty is set when it generates no Application, Own when those that it generates have this repository as a
-	// source.
+	// Empty is set if it generates no Application, Own if generated Applications have this repository as a source.
 	Empty, Own bool
 }
 
@@ -63,14 +59,13 @@ func (g *Graph) Set(cluster string, object render.ObjectRef) (Set, bool) {
 	return Set{}, false
 }
 
-// DeploysNothing reports whether an ApplicationSet would have this repository applied, and is known to generate no
+// DeploysNothing reports whether an ApplicationSet has this repository as a source and is known to generate no
 // Application.
 func (g *Graph) DeploysNothing() bool {
 	return slices.ContainsFunc(g.Sets, func(s Set) bool { return s.Empty && s.Own })
 }
 
-// Unclaimed reports whether a discovered root is applied by nothing that is known, in a
-// tree that has deployers.
+// Unclaimed reports whether nothing known applies a discovered root, in a tree with deployers.
 func (g *Graph) Unclaimed(id render.RootID) bool {
 	return (len(g.Units) > 0 || g.DeploysNothing()) && len(g.Claims[id]) == 0 && len(g.Bootstrap[id]) == 0
 }

@@ -62,7 +62,7 @@ func (e *expander) addRelease(parent *node, k objects.Held) {
 	}
 }
 
-// resolveRelease finds out what a release is made of.
+// resolveRelease finds the chart and the values of a release.
 func (e *expander) resolveRelease(n *node) error {
 	if err := e.resolveChart(n); err != nil {
 		return err
@@ -71,10 +71,10 @@ func (e *expander) resolveRelease(n *node) error {
 	if n.root.Unit.Problem != nil && n.root.Unit.Release == nil {
 		return nil
 	}
-	return e.resolveValues(n) // without its chart too: that they change is seen then
+	return e.resolveValues(n) // even if the chart is missing, so that changes of values are seen
 }
 
-// resolveValues finds what the values of a release are taken from.
+// resolveValues finds the ConfigMaps and Secrets that the values of a release are taken from.
 func (e *expander) resolveValues(n *node) error {
 	for i, from := range n.release.Spec.ValuesFrom {
 		field := fmt.Sprintf("spec.valuesFrom[%d]", i)

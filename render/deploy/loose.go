@@ -15,19 +15,17 @@ import (
 // holder is a discovered root that holds Kustomizations and that no unit applies.
 type holder struct {
 	root render.Root
-	// all are its Kustomizations, self those whose source may be this repository.
+	// all are its Kustomizations, self those of them whose source may be this repository.
 	all  []objects.Held
 	self []*flux.Kustomization
-	// applies are other holders, and perhaps itself, in directories that its Kustomizations
-	// apply.
+	// applies are the indexes of the holders in directories that its Kustomizations apply, which may include its own.
 	applies []int
-	// itself is set when it is one of them.
+	// itself is set if applies includes its own.
 	itself bool
 }
 
-// moreEntries adds the Kustomizations as entry points that are in roots which nothing
-// applies: first those that apply themselves, and when there are no more, others. more is
-// false when none was added.
+// moreEntries adds, as entry points, the Kustomizations in roots that nothing applies: first those that apply
+// themselves, and if there are no more, others. more is false if none was added.
 func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err error) {
 	holders, err := e.holders(seen)
 	if err != nil || len(holders) == 0 {
@@ -56,9 +54,9 @@ func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err erro
 	return true, e.addLoose(loose)
 }
 
-// plausible are the roots of which may be said that they are applied although nothing in the
-// repository says so. Where there is an entry point that is known to be one, these are only
-// those of clusters beside it: others are of its cluster, and it does not apply them.
+// plausible returns the roots that somebody may be assumed to apply although nothing in the repository shows it. If an
+// entry point is known, these are only the roots of other clusters beside it: the other roots belong to its cluster,
+// and it does not apply them.
 func (e *expander) plausible(loose []*holder) []*holder {
 	known := len(e.nodes) > 0
 	return slices.DeleteFunc(loose, func(h *holder) bool {
@@ -69,8 +67,8 @@ func (e *expander) plausible(loose []*holder) []*holder {
 	})
 }
 
-// isBesideEntry reports whether a directory is one of several clusters: clusters/NAME, or
-// beside the directory of an entry point.
+// isBesideEntry reports whether a directory is one of several clusters: clusters/NAME, or a sibling of the directory of
+// an entry point.
 func (e *expander) isBesideEntry(dir string) bool {
 	if path.Base(path.Dir(dir)) == "clusters" {
 		return true
@@ -88,7 +86,7 @@ func idsOf(holders []*holder) []render.RootID {
 	return ids
 }
 
-// holders are the discovered roots that hold Kustomizations and that nothing applies.
+// holders returns the discovered roots that hold Kustomizations and that nothing applies.
 func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	var roots []render.Root
 	for _, root := range e.found {
@@ -107,7 +105,7 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	return e.holdersOf(roots), nil
 }
 
-// holdersOf are those of rendered roots that hold Kustomizations.
+// holdersOf returns the holders among rendered roots.
 func (e *expander) holdersOf(roots []render.Root) (holders []*holder) {
 	for _, root := range roots {
 		if all := objects.Of(e.results[root.RootID], flux.Kind); len(all) > 0 {
@@ -129,8 +127,8 @@ func (e *expander) isBootstrap(id render.RootID) bool {
 	return slices.ContainsFunc(e.clusters, func(c *cluster) bool { return slices.Contains(c.bootstrap, id) })
 }
 
-// findApplied finds out which holders apply which. A cluster that applies itself stays one when
-// another applies it too, as copied files do.
+// findApplied finds which holders apply which. If a cluster applies itself, and copied files make another cluster apply
+// it too, it remains a cluster of its own.
 func (e *expander) findApplied(holders []*holder) {
 	for i, h := range holders {
 		for _, k := range h.self {
@@ -150,7 +148,7 @@ func (e *expander) findApplied(holders []*holder) {
 	}
 }
 
-// appliesRoot reports whether what Flux makes of a directory has the files of a root.
+// appliesRoot reports whether Flux reads the files of a root when it builds a directory.
 func (e *expander) appliesRoot(dir string, root render.Root) bool {
 	if at, ok := e.renderer.At(dir); ok {
 		reads := e.renderer.Needs(at).Trace.Reads
@@ -159,8 +157,7 @@ func (e *expander) appliesRoot(dir string, root render.Root) bool {
 	return paths.Within(dir, root.Dir)
 }
 
-// appliesItself finds a Kustomization that applies all roots of a component of the graph, its
-// own among them.
+// appliesItself returns a Kustomization that applies all roots of a component of the graph, including its own.
 func (e *expander) appliesItself(holders, component []*holder) (k objects.Held, dir string, ok bool) {
 	for _, h := range component {
 		for _, k := range h.all {
@@ -177,8 +174,7 @@ func (e *expander) appliesItself(holders, component []*holder) (k objects.Held, 
 	return objects.Held{}, "", false
 }
 
-// sources are the strongly connected components of the graph of holders that no other
-// component applies.
+// sources returns the strongly connected components of the graph of holders that no other component applies.
 func sources(holders []*holder) (out [][]*holder) {
 	for _, component := range components.Sources(len(holders), func(i int) []int { return holders[i].applies }) {
 		out = append(out, nil)
@@ -189,10 +185,10 @@ func sources(holders []*holder) (out [][]*holder) {
 	return out
 }
 
-// addLoose adds the entry points of roots that nothing in the repository applies. Where the
-// source of their Kustomizations is not in the repository, `flux bootstrap` or flux-operator
-// made it, and with it a Kustomization of the same name that applies the directory; else
-// the roots are applied by hand, those that are plausible once the former are known.
+// addLoose adds the entry points of roots that nothing in the repository applies. If the source of their Kustomizations
+// is not in the repository, `flux bootstrap` or flux-operator created it together with a Kustomization of the same name
+// that applies the directory. Otherwise the roots are applied by hand, if that is plausible given the entry points
+// added before.
 func (e *expander) addLoose(loose []*holder) error {
 	var byHand []*holder
 	loose = e.plausible(loose)
@@ -216,7 +212,7 @@ func (e *expander) addLoose(loose []*holder) error {
 	return e.ctx.Err()
 }
 
-// groupsOf are roots by the directory of their cluster.
+// groupsOf groups roots by the directory of their cluster.
 func groupsOf(loose []*holder) map[string][]*holder {
 	groups := map[string][]*holder{}
 	for _, h := range loose {
@@ -231,8 +227,8 @@ func groupsOf(loose []*holder) map[string][]*holder {
 	return groups
 }
 
-// missingSource is a source of Kustomizations that none of the roots holds: of several, the first
-// of those that most Kustomizations have.
+// missingSource returns the source that most Kustomizations of the roots refer to and that no root holds; the first one
+// if several are equal.
 func (e *expander) missingSource(group []*holder) (found render.ObjectRef, ok bool) {
 	c := &cluster{bootstrap: idsOf(group)}
 	count := map[render.ObjectRef]int{}

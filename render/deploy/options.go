@@ -7,51 +7,48 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Options say what is known of deployers beside the tree. The zero value is the default.
+// Options are the known facts about deployers that are not in the tree. The zero value is the default.
 type Options struct {
-	// Entries are directories that Flux begins with, as clusters/production. Without any, they
-	// are found.
+	// Entries are the directories of Flux's entry points, for example clusters/production. If empty, entry points are
+	// discovered.
 	Entries []string
-	// Self are sources that are this repository beside those that entry points use:
-	// KIND/NAMESPACE/NAME of the object, or its URL.
+	// Self are sources that are this repository, in addition to those that entry points use: KIND/NAMESPACE/NAME of the
+	// object, or its URL.
 	Self []string
-	// SourcePaths are the directories of the tree that sources of Flux are made of, by KIND/NAMESPACE/NAME of the
-	// object, as `flux push artifact --path` makes them. Such a source is this repository.
+	// SourcePaths are the directories of the tree that sources of Flux contain, by KIND/NAMESPACE/NAME of the object,
+	// as packed by `flux push artifact --path`. Such a source is this repository.
 	SourcePaths map[string]string
 	// Remotes are URLs of this repository.
 	Remotes []string
-	// Strict is set when the controller fails where a variable has no value.
+	// Strict is set if kustomize-controller fails for a variable without a value.
 	Strict bool
-	// KubeVersion is the Kubernetes version of clusters, as v1.36.0. Empty is the one that is
-	// imitated.
+	// KubeVersion is the Kubernetes version of clusters, for example v1.36.0. Empty means the version that is imitated.
 	KubeVersion string
-	// ArgoCD says what is known of Argo CD.
+	// ArgoCD is the configuration of Argo CD.
 	ArgoCD ArgoCD
-	// Charts are charts of the repository that are judged with values. Others that nothing uses are
-	// judged with their own.
+	// Charts are charts of the repository that are judged with values. Other unused charts are judged with their own
+	// values.
 	Charts []Chart
-	// Upgrade is set when releases are taken to be in the cluster before.
+	// Upgrade is set if releases are assumed to be installed already.
 	Upgrade bool
-	// Answers, when set, are where objects are written that make units.
+	// Answers, when set, are the known places of the objects that define units.
 	Answers *origin.Answers
-	// Everything has all units rendered, not only those that may hold others.
+	// Everything makes Expand render all units, not only those that may hold others.
 	Everything bool
-	// Needs returns what a root needs, and a renderer of a tree in which it needs the same. Nil
-	// asks the renderer of the tree.
+	// Needs returns what a root needs, and a renderer of a tree in which the root needs the same. Nil means the
+	// renderer of the tree.
 	Needs func(root render.Root) (*render.Needs, *render.Renderer)
-	// Render renders roots and returns their results in the same order. Nil renders them one
-	// after the other.
+	// Render renders roots and returns their results in the same order. Nil renders them one after another.
 	Render func(ctx context.Context, roots []render.Root) ([]*render.Result, error)
 }
 
-// defaultKubeVersion is the version of clusters of which nothing else is known.
+// defaultKubeVersion is the version of clusters whose version is not known.
 const defaultKubeVersion = "v1.36.3"
 
-// What a tree may have deployed: a Kustomization may make others of other names without end.
+// Limits of the graph: Kustomizations may make others, under other names, without end.
 const (
 	maxDepth = 32
 	maxUnits = 5_000
-	// maxRepeats is how often a directory may be applied by units that are reached through one
-	// another.
+	// maxRepeats is how often nested units may apply the same directory.
 	maxRepeats = 2
 )

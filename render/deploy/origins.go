@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// origins finds where the objects were written that the units of a graph are made of. It is
-// safe for concurrent use once the graph is expanded.
+// origins finds where the objects that define units were written. It is safe for concurrent use once the graph is
+// expanded.
 type origins struct{ *expander }
 
 // of returns where an object that a root renders was written.
@@ -29,8 +29,8 @@ func (o *origins) of(_ context.Context, root render.RootID, index int) (*origin.
 	return all[index], nil
 }
 
-// madeOrigins returns where the object of a unit was written that is made of another one, going by where that
-// is. Other objects are where they are.
+// madeOrigins returns an Origins function for a unit whose object is generated from another object: written maps the
+// origin of that object to the origin of the generated one. Other objects keep their origins.
 func (e *expander) madeOrigins(u *render.Unit, written func(*origin.Origin) *origin.Origin) func(context.Context, render.RootID, int) (*origin.Origin, error) {
 	return func(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
 		of, err := e.origins.of(ctx, root, index)
@@ -41,13 +41,14 @@ func (e *expander) madeOrigins(u *render.Unit, written func(*origin.Origin) *ori
 	}
 }
 
-// all returns where the objects of a result were written, which is found out once: others ask later,
-// so that it must not end with what asks first. Finding it may ask for that of other results.
+// all returns the origins of the objects of a result. They are computed once and with the context of the graph: a
+// canceled caller must not end the computation, as later callers use its result. It may compute origins of other
+// results.
 func (o *origins) all(result *render.Result) ([]*origin.Origin, error) {
 	return o.renderer.KeepOrigins(o.ctx, result, o.opts.Answers, o.root)
 }
 
-// root is one that was rendered.
+// root returns the rendered root with an identity.
 func (o *origins) root(id render.RootID) (root render.Root, ok bool) {
 	if r := o.result(id); r != nil {
 		return r.Root, true
@@ -55,7 +56,7 @@ func (o *origins) root(id render.RootID) (root render.Root, ok bool) {
 	return root, false
 }
 
-// result is what a root renders to, with or without variables.
+// result returns the result of a root, with or without variables; nil if it was not rendered.
 func (o *origins) result(id render.RootID) *render.Result {
 	if r := o.results[id]; r != nil {
 		return r
@@ -68,7 +69,7 @@ func (o *origins) result(id render.RootID) *render.Result {
 	return nil
 }
 
-// later returns what finds where a field of the object that asks for a unit is written, once. A
+// later returns a function that finds the position of a field of the unit's object, once, when it is first called. A
 // repository may have hundreds of units that are not rendered, of which few are reported.
 func (n *node) later(field string) func() render.Position {
 	u, dir := n.root.Unit, n.root.Dir

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/argocd/project"
 )
 
-// findProjects sets the AppProjects of the units of Applications, what these forbid, and what the
-// settings of Argo CD leave to others.
+// findProjects sets the AppProjects of the units of Applications, what the projects forbid, and the fields that the
+// settings of Argo CD ignore.
 func (e *expander) findProjects() error {
 	for _, n := range slices.Clone(e.nodes) {
 		if n.app == nil || n.root.Unit.Application == nil {
@@ -65,8 +65,8 @@ func (e *expander) findProject(n *node) error {
 	return nil
 }
 
-// mayInherit reports whether an AppProject may have more of a global project: the globalProjects of
-// argocd-cm select AppProjects by their labels, and are not followed.
+// mayInherit reports whether an AppProject may inherit from a global project: the globalProjects of argocd-cm select
+// AppProjects by their labels, which is not evaluated.
 func (e *expander) mayInherit(c *cluster, p *project.Project) bool {
 	if len(p.Metadata.Labels) == 0 {
 		return false
@@ -75,8 +75,7 @@ func (e *expander) mayInherit(c *cluster, p *project.Project) bool {
 	return !s.Known || s.GlobalProjects
 }
 
-// findSettings adds the settings of Argo CD for an Application: the fields that are left to others, and which
-// kustomize there is.
+// findSettings applies the settings of Argo CD to an Application: the ignored fields, and the version of kustomize.
 func (e *expander) findSettings(n *node) {
 	s := e.argo[n.cluster.name]
 	if field, version := n.app.KustomizeVersion(); version != "" {
@@ -94,8 +93,8 @@ func (e *expander) findSettings(n *node) {
 	apply.Ignored = slices.Concat(apply.Ignored, fields)
 }
 
-// impersonate has the service account that an AppProject names apply an Application, where Argo CD is set to.
-// A project that names some is taken to mean it where the settings are not known.
+// impersonate sets the user of an Application to the service account that its AppProject names, if impersonation is
+// enabled in Argo CD. If the settings are not known, a project that names service accounts is assumed to use them.
 func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destination) {
 	s := e.argo[n.cluster.name]
 	if s.Known && !s.Impersonation || !s.Known && len(p.Spec.DestinationServiceAccounts) == 0 {
@@ -112,7 +111,7 @@ func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destinatio
 	}
 }
 
-// notJudged adds what is not judged of an Application.
+// notJudged adds a gap for what is not judged of a unit.
 func (e *expander) notJudged(n *node, field, why string) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
 		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Why: why, Identity: why,

@@ -15,7 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// resolve finds out what a unit is made of: its source and its variables.
+// resolve finds the source and the variables of a unit.
 func (e *expander) resolve(n *node) error {
 	if n.resolved {
 		return nil
@@ -36,7 +36,7 @@ func (e *expander) resolve(n *node) error {
 	return e.resolveVariables(n)
 }
 
-// resolveSource finds the part of the tree that the source of a unit has, or why it has none.
+// resolveSource finds the part of the tree that the source of a unit contains, or sets the reason why there is none.
 func (e *expander) resolveSource(n *node) error {
 	ref := n.sourceRef()
 	if ref.Kind == artifactKind {
@@ -61,7 +61,8 @@ func (e *expander) resolveSource(n *node) error {
 	return nil
 }
 
-// without makes a unit one whose source has nothing of the tree. It goes by where its object is.
+// without marks a unit as not rendered because its source contains nothing of the tree. Its directory becomes that of
+// the root with its object.
 func (n *node) without(why string) {
 	n.fail(render.ProblemRefused, "spec.sourceRef", why)
 	if parent := n.root.Unit.Parent; parent != (render.RootID{}) {
@@ -69,7 +70,7 @@ func (n *node) without(why string) {
 	}
 }
 
-// sourceRef is the source of a unit.
+// sourceRef returns the reference to the source of a unit.
 func (n *node) sourceRef() render.ObjectRef {
 	return sourceRefOf(n.object)
 }
@@ -80,8 +81,8 @@ func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
 	return render.ObjectRef{Group: group, Kind: s.Kind, Namespace: k.SourceNamespace(), Name: s.Name}
 }
 
-// checkout returns what a source has of the tree; why says why it has nothing of it, and
-// elsewhere is the artifact that it has instead, of whose files the checkout is a part.
+// checkout returns the part of the tree that a source contains. If the source is not this repository, why is the
+// reason, elsewhere is its artifact, and the checkout is a part of the artifact's files.
 func (e *expander) checkout(c *cluster, ref render.ObjectRef, found objects.Held, ok bool) (out render.Checkout, why string, elsewhere *render.Artifact) {
 	out.Top = "."
 	s := fluxtypes.Source{}
@@ -99,7 +100,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found objects.Held
 		return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
 	case !self:
 		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.Where()), s.Artifact(ref.Kind)
-	case e.isNamed(ref): // whatever its revision is
+	case e.isNamed(ref): // at any revision
 	case s.IsPinned(ref.Kind):
 		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.Revision()), s.Artifact(ref.Kind)
 	case !c.self[ref] && ref.Kind == "GitRepository" && c.isOtherBranch(s.Branch()):
@@ -134,7 +135,7 @@ func (e *expander) isNamed(ref render.ObjectRef) bool {
 	return ok || slices.Contains(e.opts.Self, ref.String())
 }
 
-// topOf is the directory of the tree that a source has as its top.
+// topOf returns the directory of the tree that is the top of a source.
 func (e *expander) topOf(ref render.ObjectRef) string {
 	return paths.InTree(e.opts.SourcePaths[ref.String()])
 }
@@ -145,8 +146,8 @@ func (e *expander) isRemote(url string) bool {
 	return slices.ContainsFunc(e.opts.Remotes, same) || slices.ContainsFunc(e.opts.Self, same)
 }
 
-// lookUp finds an object in a cluster: in what is applied by hand, in what was rendered, and
-// in units that may hold it, which are rendered for that.
+// lookUp finds an object in a cluster: in roots that are applied by hand, in rendered units, and in units that may hold
+// it, which it renders.
 func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool, error) {
 	if o, ok := e.known(c, ref); ok {
 		return o, true, nil
@@ -171,13 +172,13 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool,
 	return objects.Held{}, false, nil
 }
 
-// search is what is looked for in a cluster.
+// search is an object to find in a cluster.
 type search struct {
 	cluster *cluster
 	ref     render.ObjectRef
 }
 
-// searchedFor are the units that do not hold an object.
+// searchedFor returns the units in which an object was looked for; the value is set if the unit was resolved by then.
 func (e *expander) searchedFor(c *cluster, ref render.ObjectRef) map[*node]bool {
 	if e.searched[search{c, ref}] == nil {
 		e.searched[search{c, ref}] = map[*node]bool{}
@@ -185,7 +186,7 @@ func (e *expander) searchedFor(c *cluster, ref render.ObjectRef) map[*node]bool 
 	return e.searched[search{c, ref}]
 }
 
-// known finds an object among what was rendered of a cluster.
+// known finds an object among the rendered objects of a cluster.
 func (e *expander) known(c *cluster, ref render.ObjectRef) (objects.Held, bool) {
 	for _, id := range c.bootstrap {
 		if r := e.results[id]; r != nil {
@@ -207,7 +208,7 @@ func (e *expander) known(c *cluster, ref render.ObjectRef) (objects.Held, bool) 
 	return objects.Held{}, false
 }
 
-// resultOf is what a unit renders to, with or without variables; nil when it was not rendered.
+// resultOf returns the result of a unit, with or without variables; nil if it was not rendered.
 func (e *expander) resultOf(n *node) *render.Result {
 	if r := e.results[n.root.RootID]; r != nil {
 		return r
@@ -215,7 +216,7 @@ func (e *expander) resultOf(n *node) *render.Result {
 	return e.raw[n]
 }
 
-// renderRaw renders a unit whose variables may not be known yet, without them.
+// renderRaw renders a unit without its variables, which may not be known yet.
 func (e *expander) renderRaw(n *node) error {
 	results, err := e.opts.Render(e.ctx, []render.Root{e.withoutVariables(n)})
 	if err != nil {
@@ -225,7 +226,7 @@ func (e *expander) renderRaw(n *node) error {
 	return nil
 }
 
-// withoutVariables is the root of a unit in which nothing is substituted.
+// withoutVariables returns the root of a unit without substitution.
 func (e *expander) withoutVariables(n *node) render.Root {
 	switch {
 	case n.object == nil, n.resolved && n.object.Spec.PostBuild == nil:
@@ -237,10 +238,10 @@ func (e *expander) withoutVariables(n *node) render.Root {
 	u.Variables = nil
 	u.Object = flux.WithoutPostBuild(u.Object)
 	root.Unit = &u
-	root.Cluster += " without variables" // another identity: it renders to something else
+	root.Cluster += " without variables" // another identity, because the result differs
 	n.plain = &root
 	return root
 }
 
-// dotted is a path of an unknown field in words.
+// dotted returns the path of a field with dots.
 func dotted(path []string) string { return strings.Join(path, ".") }

@@ -58,7 +58,7 @@ func (e *expander) addSet(parent *node, k objects.Held) {
 	}
 }
 
-// resolveSet finds the inputs that other objects provide to a ResourceSet.
+// resolveSet finds the inputs that providers give to a ResourceSet.
 func (e *expander) resolveSet(n *node) error {
 	n.resolved = true
 	u := n.root.Unit
@@ -91,7 +91,7 @@ func (e *expander) resolveSet(n *node) error {
 	return nil
 }
 
-// inputOf are the inputs of a static provider; why says why others are not known.
+// inputOf returns the inputs of a static provider. For other providers, why is the reason why they are not known.
 func inputOf(o objects.Held, ref render.ObjectRef) (in render.Input, why string) {
 	var provider struct {
 		Spec struct {

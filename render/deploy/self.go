@@ -14,15 +14,16 @@ import (
 // maxSteps is how often an entry point may apply itself with another content each time.
 const maxSteps = 5
 
-// says reports whether an object is the one that a unit is made of, but for what decides nothing.
+// says reports whether the object of a unit equals another one in all fields that affect the unit.
 func (n *node) says(k objects.Held) bool {
 	u := *n.root.Unit
 	u.Object = k.Object.JSON
 	return n.root.Unit.Same(&u)
 }
 
-// becomes makes an entry point that applies its own object what that says, which is in effect from then on: its
-// variables are substituted in it, too. It reports whether the entry point is to be resolved and rendered again.
+// becomes replaces the object of an entry point that applies its own object with the rendered one, which is in effect
+// from then on and has its variables substituted. It reports whether the entry point must be resolved and rendered
+// again.
 func (e *expander) becomes(n *node) bool {
 	result, u := e.results[n.root.RootID], n.root.Unit
 	if n.parent != nil || n.object == nil || u.Cluster != n.cluster.name || u.Apply.Suspended || result.Problem != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/deploy/argocds"
 )
 
-// supposedArgoCDs are settings that discovered roots have, until it is known which are applied.
+// supposedArgoCDs returns the settings of Argo CD in discovered roots, to begin with until it is known which roots are
+// applied.
 func (e *expander) supposedArgoCDs() (map[string]argocds.Settings, error) {
 	all, err := e.settingsIn(slices.Clone(e.found))
 	if err != nil || len(all) != 1 || all[0].Why != "" {
@@ -17,8 +18,9 @@ func (e *expander) supposedArgoCDs() (map[string]argocds.Settings, error) {
 	return map[string]argocds.Settings{argocd.InCluster: all[0]}, nil
 }
 
-// findArgoCDs finds the units, and the settings of the Argo CD of each cluster with Applications. again is set when the units are to be
-// found anew, as they are others than supposed; rounds are how often that may be.
+// findArgoCDs finds the units, and the settings of the Argo CD of each cluster with Applications. again is set if the
+// settings differ from the assumed ones, so that the units must be found again; rounds is how often that may still
+// happen.
 func (e *expander) findArgoCDs(rounds int) (again bool, err error) {
 	if err := e.run(); err != nil {
 		return false, err
@@ -62,8 +64,8 @@ func (e *expander) findArgoCDs(rounds int) (again bool, err error) {
 	return false, nil
 }
 
-// argoCDOf finds the settings of the Argo CD of a cluster: in what is applied there, and where nothing of that has some and it
-// is the only Argo CD, in all that there is.
+// argoCDOf finds the settings of the Argo CD of a cluster: in the roots applied there or, if those have none and it is
+// the only Argo CD, in all roots.
 func (e *expander) argoCDOf(c *cluster, only bool) (argocds.Settings, error) {
 	var here, elsewhere []render.Root
 	for _, n := range e.nodes {
@@ -89,7 +91,7 @@ func (e *expander) argoCDOf(c *cluster, only bool) (argocds.Settings, error) {
 	return argocds.One(all), err
 }
 
-// settingsIn are the settings of Argo CD that roots have.
+// settingsIn returns the settings of Argo CD in roots.
 func (e *expander) settingsIn(roots []render.Root) ([]argocds.Settings, error) {
 	roots = slices.DeleteFunc(roots, func(root render.Root) bool { return !e.mayHold(root, argocds.Mentions()...) })
 	if err := e.render(roots); err != nil {
@@ -97,7 +99,7 @@ func (e *expander) settingsIn(roots []render.Root) ([]argocds.Settings, error) {
 	}
 	roots = slices.DeleteFunc(roots, func(root render.Root) bool {
 		needs, _ := e.needs(root)
-		return e.results[root.RootID].Problem != nil && needs.Free // nothing says that it would have some
+		return e.results[root.RootID].Problem != nil && needs.Free // nothing indicates that the root has settings
 	})
 	return argocds.In(roots, e.results, e.opts.ArgoCD.namespace()), nil
 }

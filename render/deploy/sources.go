@@ -10,9 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// isOtherBranch reports whether a branch of this repository has other files than a cluster's:
-// it is not the one that the entry point follows or, when that is not known, none that is a
-// repository's first.
+// isOtherBranch reports whether a branch of this repository is another one than a cluster uses: not the branch that the
+// entry point follows or, if that is not known, neither main nor master.
 func (c *cluster) isOtherBranch(branch string) bool {
 	if c.branch != "" {
 		return branch != c.branch
@@ -20,8 +19,8 @@ func (c *cluster) isOtherBranch(branch string) bool {
 	return branch != "main" && branch != "master"
 }
 
-// mounted returns the directory in the tree that has the files of an artifact; absent says why
-// there is none, after what is said of it.
+// mounted returns the directory in the tree with the files of an artifact. If there is none, absent is said, followed
+// by the reason.
 func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string) {
 	dir, ok, err := e.renderer.Tree().Mount(a.Asked())
 	missing := new(artifact.MissingError)
@@ -36,7 +35,7 @@ func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string)
 	return dir, ""
 }
 
-// heldBy returns what the source of a unit holds, in its place.
+// heldBy returns the tree of the files that the source of a unit contains, at their paths.
 func (e *expander) heldBy(u *render.Unit) (*tree.Tree, error) {
 	if e.views == nil {
 		e.views = flux.NewViews(e.renderer.Tree())
@@ -45,7 +44,7 @@ func (e *expander) heldBy(u *render.Unit) (*tree.Tree, error) {
 	return held, err
 }
 
-// resolveElsewhere makes a unit of an artifact, if that is there; why says what it is made of.
+// resolveElsewhere sets the artifact of a unit, if it was fetched; why describes the source.
 func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why string, a *render.Artifact) error {
 	u := n.root.Unit
 	if _, absent := e.mounted(why, a); absent != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// resolveVariables finds the values of the variables of a unit: those of ConfigMaps and
-// Secrets in their order, then its own.
+// resolveVariables finds the values of the variables of a unit: those of ConfigMaps and Secrets in their order, then
+// those of its object.
 func (e *expander) resolveVariables(n *node) error {
 	post := n.object.Spec.PostBuild
 	if post == nil {
@@ -63,7 +63,7 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	return nil
 }
 
-// remarkFields warns of fields of a unit's object that no version of it is known to have.
+// remarkFields warns about fields that no known version of the unit's kind has.
 func (e *expander) remarkFields(n *node) {
 	for _, field := range flux.UnknownFields(n.root.Unit.Object) {
 		e.diagnose(n, render.SeverityWarning, field, fmt.Sprintf("%s is no field of %s: a server refuses it or leaves it out", field, n.object.APIVersion))

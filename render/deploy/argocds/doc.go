@@ -1,3 +1,3 @@
-// Package argocds finds the settings of Argo CDs that roots of a repository apply: a ConfigMap argocd-cm, or an object of
-// the operator.
+// Package argocds finds the settings of Argo CDs in rendered roots: a ConfigMap argocd-cm, or an object of the Argo CD
+// operator.
 package argocds

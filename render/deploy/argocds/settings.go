@@ -12,17 +12,18 @@ import (
 	"github.com/preadmit/preadmit/render/argocd/settings"
 )
 
-// Settings are the settings of an Argo CD. The zero value is for a repository that has none.
+// Settings are the settings of an Argo CD. The zero value means that the repository has none.
 type Settings struct {
 	settings.Settings
-	// Known is set when the repository has them; Why says why they are not known although it has some.
+	// Known is set if the repository has the settings. Why is the reason if it has some that are not known.
 	Known bool
 	Why   string
-	// Root has them.
+	// Root is the root with the settings.
 	Root render.RootID
 }
 
-// Set sets what settings make of an Application; those of the configuration, which are empty for none, count before.
+// Set applies settings to an Application. tracking and buildOptions are those of the configuration and take precedence
+// unless empty.
 func (s Settings) Set(a *render.Application, tracking, buildOptions string) {
 	a.Unsettled = s.Why
 	if err := s.Apply(a, tracking, buildOptions); err != nil {
@@ -31,17 +32,17 @@ func (s Settings) Set(a *render.Application, tracking, buildOptions string) {
 	a.Settled = (s.Known || buildOptions != "") && a.Unsettled == ""
 }
 
-// Same reports whether two settings make the same of Applications.
+// Same reports whether two settings have the same effect on Applications.
 func (s Settings) Same(other Settings) bool {
 	return s.Settings.Same(&other.Settings) && s.Why == other.Why
 }
 
-// Mentions are what may hold settings.
+// Mentions returns the mentions by which a root may render settings.
 func Mentions() []render.Mention {
 	return []render.Mention{{Kind: "ConfigMap", Text: settings.Name}, {Group: argocd.Group, Kind: settings.OperatorKind}}
 }
 
-// In are the settings that roots have, by what they render to, each once: those in a namespace, if there are any, else all.
+// In returns the different settings in the results of roots: those in a namespace, or if there are none, all.
 func In(roots []render.Root, rendered map[render.RootID]*render.Result, namespace string) []Settings {
 	var results []*render.Result
 	for _, root := range roots {
@@ -84,12 +85,12 @@ func in(results []*render.Result, namespaces func(string) bool) (all []Settings)
 	return all
 }
 
-// add adds the settings of an object of a root, unless others are the same.
+// add appends the settings of an object of a root, unless the same ones are already there.
 func add(all []Settings, root render.RootID, o *render.Object, parse func(json.RawMessage) (settings.Settings, error)) []Settings {
 	parsed, err := parse(o.JSON)
 	s := Settings{Settings: parsed, Known: true, Root: root}
 	unknown := slices.Clone(o.Unknown)
-	if root.Object == (render.ObjectRef{}) { // somebody applies it, with variables or without
+	if root.Object == (render.ObjectRef{}) { // somebody applies it, with or without substitution
 		unknown = append(unknown, o.Variables()...)
 	}
 	unknown = slices.DeleteFunc(unknown, func(u render.Unknown) bool { return !settings.Decides(u.Path) })
@@ -105,7 +106,7 @@ func add(all []Settings, root render.RootID, o *render.Object, parse func(json.R
 	return append(all, s)
 }
 
-// One returns those of several settings that count; they are not known where these differ.
+// One returns the settings that count. If there are several different ones, they are not known.
 func One(all []Settings) (s Settings) {
 	switch len(all) {
 	case 0:
@@ -117,8 +118,8 @@ func One(all []Settings) (s Settings) {
 	return s
 }
 
-// Remark says what is supposed of the settings of the Argo CD of a cluster; empty for nothing. applied is set when its root
-// is applied.
+// Remark returns a message about what is assumed of the settings of the Argo CD of a cluster; empty for none. applied
+// is set if its root is applied.
 func (s Settings) Remark(cluster string, applied bool) string {
 	switch {
 	case s.Why != "":

@@ -3,8 +3,8 @@ package components
 
 import "slices"
 
-// Sources returns the strongly connected components of a graph of n nodes to which no edge leads
-// from another component: nodes by their numbers. next are the nodes that edges lead to from one.
+// Sources returns the strongly connected components of a graph of n nodes to which no edge leads from another
+// component. Nodes are numbers from 0 to n-1; next returns the nodes that the edges of a node lead to.
 func Sources(n int, next func(node int) []int) (sources [][]int) {
 	t := &tarjan{next: next, nodes: make([]node, n)}
 	for i := range n {

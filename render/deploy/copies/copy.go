@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// entry is an entry of `copy:`, all of whose fields are known here.
+// entry is an entry of `copy:`. Other fields are refused.
 type entry struct {
 	From     string   `json:"from"`
 	To       string   `json:"to"`
@@ -15,18 +15,18 @@ type entry struct {
 	Strategy string   `json:"strategy"`
 }
 
-// Copy is a copy that overwrites what is there.
+// Copy is a copy that overwrites existing files.
 type Copy struct {
 	entry
-	// Alias is the source, and from and to are paths in it and in the artifact.
+	// Alias is the alias of the source. from is the path in the source, to the path in the artifact.
 	Alias    string
 	from, to string
 }
 
-// String is the copy as it is written.
+// String returns the copy as it is written.
 func (c Copy) String() string { return fmt.Sprintf("from %q to %q", c.From, c.To) }
 
-// Copies returns what is copied to make an artifact; why says what of it is not understood.
+// Copies returns the copies that make an artifact. If one is not supported, why is the reason.
 func (a Artifact) Copies() (all []Copy, why string) {
 	for i, raw := range a.Copy {
 		var c Copy
@@ -51,7 +51,7 @@ func (a Artifact) Copies() (all []Copy, why string) {
 	return all, ""
 }
 
-// split finds the alias and the paths.
+// split sets the alias and the paths.
 func (c *Copy) split() (ok bool) {
 	name, ok := strings.CutPrefix(c.From, "@")
 	if !ok {

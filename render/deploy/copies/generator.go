@@ -1,8 +1,8 @@
-// Package copies knows what an ArtifactGenerator of Flux's source-watcher makes artifacts of.
+// Package copies finds the part of a source that an ArtifactGenerator of Flux's source-watcher makes an artifact of.
 //
-// The controller puts the files of an artifact together by copies, each of which is like
-// `cp -r`: a directory goes into the one that is named, not in its place. Here a part of a tree
-// is looked for that is the same, in another place: then nothing has to be copied.
+// The controller fills an artifact by copies, each like `cp -r`: a directory is copied into the named one and does not
+// replace it. This package instead finds a part of a tree that has the same content at another path, so that nothing
+// has to be copied.
 package copies
 
 import (
@@ -14,7 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Generator is an ArtifactGenerator: it makes sources of parts of others.
+// Generator is an ArtifactGenerator: it makes sources from parts of other sources.
 type Generator struct {
 	Metadata struct {
 		Annotations map[string]string `json:"annotations"`
@@ -26,7 +26,7 @@ type Generator struct {
 	} `json:"spec"`
 }
 
-// Source is a source, and what copies call it.
+// Source is a source and its alias.
 type Source struct {
 	Alias     string `json:"alias"`
 	Kind      string `json:"kind"`
@@ -34,7 +34,8 @@ type Source struct {
 	Namespace string `json:"namespace"`
 }
 
-// Artifact is what is made. The revision is that of a source, and nothing of what it has.
+// Artifact is an artifact to make. Revision refers to a source, whose revision becomes that of the artifact; it has no
+// influence on the files.
 type Artifact struct {
 	Name     string            `json:"name"`
 	Revision string            `json:"revision"`
@@ -47,7 +48,7 @@ func Parse(data []byte) (*Generator, error) {
 	return g, kjson.UnmarshalCaseSensitivePreserveInts(data, g)
 }
 
-// Artifact returns the artifact of a name.
+// Artifact returns the artifact with a name.
 func (g *Generator) Artifact(name string) (a Artifact, ok bool) {
 	i := slices.IndexFunc(g.Spec.Artifacts, func(a Artifact) bool { return a.Name == name })
 	if i < 0 {
@@ -56,7 +57,8 @@ func (g *Generator) Artifact(name string) (a Artifact, ok bool) {
 	return g.Spec.Artifacts[i], true
 }
 
-// MayHoldOthers says why the generator may make artifacts of other names than are written.
+// MayHoldOthers returns why the generator may make artifacts with other names than the written ones; empty if it does
+// not.
 func (g *Generator) MayHoldOthers() string {
 	if g.Spec.PathPattern != "" {
 		return "with a pathPattern, which is not supported"
@@ -64,7 +66,7 @@ func (g *Generator) MayHoldOthers() string {
 	return ""
 }
 
-// Stopped says why the controller makes nothing of the generator; it is empty if it does.
+// Stopped returns why the controller does not process the generator; empty if it does.
 func (g *Generator) Stopped() string {
 	if strings.EqualFold(g.Metadata.Annotations["source.extensions.fluxcd.io/reconcile"], "disabled") {
 		return "which is disabled by its annotation, and does not follow the change"
@@ -88,7 +90,7 @@ func (g *Generator) Stopped() string {
 	return ""
 }
 
-// Source returns the source of an alias.
+// Source returns the source with an alias.
 func (g *Generator) Source(alias string) (s Source, ok bool) {
 	i := slices.IndexFunc(g.Spec.Sources, func(s Source) bool { return s.Alias == alias })
 	if i < 0 {

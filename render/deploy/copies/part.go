@@ -10,24 +10,23 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Part is a part of a source that an artifact has in a place of its own.
+// Part is the part of a source that an artifact consists of.
 type Part struct {
-	// Top is a directory of the source, and At where it is in the artifact.
+	// Top is a directory of the source, and At its path in the artifact.
 	Top, At string
-	// Only are the directories and files below Top, or Top itself, that the artifact has; it has
-	// nothing else.
+	// Only are the directories and files below Top, or Top itself, that the artifact consists of.
 	Only []string
 }
 
-// place is what is copied: a directory or a file of the source, and what it is in the artifact.
+// place is a copied directory or file: its path in the source and in the artifact.
 type place struct {
 	from, to string
 	isDir    bool
 }
 
-// PartOf returns the part of a source, a directory of a tree, that copies make an artifact of, if everything
-// has the same place below one directory as it has in the source; why says what is not understood, or
-// what the controller fails of.
+// PartOf returns the part of a source, a directory of a tree, that copies make an artifact of. All files must have the
+// same path below one directory of the artifact as below one of the source. If that is not so, or the controller fails,
+// why is the reason.
 func PartOf(source *tree.Tree, top string, all []Copy) (out Part, why string) {
 	var places []place
 	for _, c := range all {
@@ -49,7 +48,7 @@ func PartOf(source *tree.Tree, top string, all []Copy) (out Part, why string) {
 	return out, ""
 }
 
-// Dir is where a directory of the artifact is in the source; why says why it is nowhere.
+// Dir returns the directory of the source for a directory of the artifact. If there is none, why is the reason.
 func (p Part) Dir(name string) (dir, why string) {
 	rest, ok := below(p.At, name)
 	switch _, isAbove := below(name, p.At); {
@@ -61,7 +60,7 @@ func (p Part) Dir(name string) (dir, why string) {
 	return "", fmt.Sprintf("which has all its files in %s, and nothing at its path %s", p.At, name)
 }
 
-// place finds what is copied where, after others.
+// place returns the paths of a copy that is executed after others.
 func (c Copy) place(source *tree.Tree, top string, others []place) (p place, why string) {
 	if slices.Contains(strings.Split(c.to, "/"), "..") || path.IsAbs(c.to) || path.IsAbs(c.from) {
 		return p, "a path that is not supported"
@@ -92,7 +91,7 @@ func (c Copy) place(source *tree.Tree, top string, others []place) (p place, why
 	return place{from, c.to, false}, ""
 }
 
-// allIn is the directory all that is in which a pattern matches.
+// allIn returns the directory whose whole content a pattern matches.
 func allIn(pattern string) (dir string, ok bool) {
 	if pattern == "**" {
 		return ".", true
@@ -101,7 +100,7 @@ func allIn(pattern string) (dir string, ok bool) {
 	return dir, ok && fs.ValidPath(dir) && !strings.ContainsAny(dir, `*?[]\`)
 }
 
-// isDirectory reports whether copies have made a directory of the artifact.
+// isDirectory reports whether earlier copies have created a directory in the artifact.
 func isDirectory(source *tree.Tree, dir string, places []place) bool {
 	return dir == "." || slices.ContainsFunc(places, func(p place) bool {
 		if rest, ok := below(dir, p.to); ok && rest != "." {
@@ -112,7 +111,7 @@ func isDirectory(source *tree.Tree, dir string, places []place) bool {
 	})
 }
 
-// above cuts off the names at the end that two paths share.
+// above removes the trailing names that two paths share.
 func above(one, other string) (string, string) {
 	for one != "." && other != "." && path.Base(one) == path.Base(other) {
 		one, other = path.Dir(one), path.Dir(other)
@@ -120,7 +119,7 @@ func above(one, other string) (string, string) {
 	return one, other
 }
 
-// below is a path relative to a directory that it is at or below.
+// below returns a path relative to a directory that contains it or is it.
 func below(dir, name string) (rest string, ok bool) {
 	switch {
 	case dir == ".":

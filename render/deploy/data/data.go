@@ -1,6 +1,5 @@
-// Package data reads the data of ConfigMaps and Secrets that units take values from: variables of Flux's
-// substitution, values of Helm releases. What is not known of them has its reason, and each value the field
-// that it is written in.
+// Package data reads the data of ConfigMaps and Secrets that units take values from: variables of Flux's substitution,
+// and values of Helm releases. Each value has the field where it is written, and a reason if it is not known.
 package data
 
 import (
@@ -19,24 +18,24 @@ import (
 
 // Datum is the value of a key of a ConfigMap or Secret.
 type Datum struct {
-	// Text is empty where nothing of it is known.
+	// Text is the value; empty if nothing of it is known.
 	Text string
-	// Unknown says why the value is not known; it is empty for one that is.
+	// Unknown is the reason why the value is not known; empty if it is known.
 	Unknown string
-	// Holds are the parts of Text that are not known, where others are.
+	// Holds are the unknown parts of Text, if the others are known.
 	Holds []string
-	// Written is the field.
+	// Written is the field that holds the value.
 	Written render.FieldRef
 }
 
-// Of returns the data of a ConfigMap or Secret that a root renders, by their keys. whole says why there may be
-// others; it is empty when these are all.
+// Of returns the data of a ConfigMap or Secret that a root renders, by key. If there may be other keys, whole is the
+// reason; otherwise it is empty.
 func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[string]Datum, whole string) {
 	var content struct {
 		Data       map[string]any `json:"data"`
 		StringData map[string]any `json:"stringData"`
 	}
-	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, &content) // it was encoded here; the API server refuses other types
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, &content) // preadmit encoded it; the API server refuses other types
 	data = map[string]Datum{}
 	unknown := unknownKeys(o)
 	add := func(field, key string, value any, encoded bool) {
@@ -68,7 +67,7 @@ func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[st
 	for key, value := range content.Data {
 		add("data", key, value, ref.Kind == "Secret")
 	}
-	if ref.Kind == "Secret" { // which the server writes over data
+	if ref.Kind == "Secret" { // stringData overrides data in the server
 		for key, value := range content.StringData {
 			add("stringData", key, value, false)
 		}
@@ -81,8 +80,8 @@ func Of(o *render.Object, root render.RootID, ref render.ObjectRef) (data map[st
 	return data, whole
 }
 
-// HoldsOfValues returns what is not known of a text with the values of a release: Holds, and nothing where one of them may
-// be more values, as in `{${X}}`, so that nothing is known.
+// HoldsOfValues returns the unknown parts of a text with the values of a release. It returns nil if an unknown part may
+// itself be more values, as in `{${X}}`: then the whole text is unknown.
 func (d Datum) HoldsOfValues() []string {
 	const mark = "PREADMITxUNKNOWN"
 	var pairs []string
@@ -96,7 +95,7 @@ func (d Datum) HoldsOfValues() []string {
 	return d.Holds
 }
 
-// hasEntry reports whether a mapping has a key with a text in it, and no value.
+// hasEntry reports whether a mapping has a key that contains a text, without a value.
 func hasEntry(value any, text string) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -111,14 +110,14 @@ func hasEntry(value any, text string) bool {
 	return false
 }
 
-// unknownKey is a key of an object that is not known.
+// unknownKey is the reason why a key of an object is not known.
 type unknownKey struct {
 	why string
-	// holds are the parts of the text that are not known; empty where nothing of it is.
+	// holds are the unknown parts of the text; empty if the whole text is unknown.
 	holds []string
 }
 
-// unknownKeys returns the keys of an object that are not known, by the field that they are in.
+// unknownKeys returns the unknown keys of an object, by field and key.
 func unknownKeys(o *render.Object) map[[2]string]*unknownKey {
 	keys := map[[2]string]*unknownKey{}
 	for _, u := range o.Unknown {

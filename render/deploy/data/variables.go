@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// OneLine is a value as kustomize-controller substitutes it.
+// OneLine returns a value as kustomize-controller substitutes it: without newlines.
 func OneLine(value string) string { return strings.ReplaceAll(value, "\n", "") }
 
 // Add adds the data of a ConfigMap or Secret that a root renders to variables.

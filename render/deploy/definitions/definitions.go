@@ -1,4 +1,4 @@
-// Package definitions has the custom kinds of clusters, which charts see among what a cluster serves.
+// Package definitions holds the custom kinds of clusters, which charts see among the served kinds.
 package definitions
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// Kind is that of the objects that define custom kinds.
+// Kind is the kind of objects that define custom kinds.
 var Kind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// Known are the custom kinds of a cluster that are known.
+// Known are the known custom kinds of a cluster.
 type Known map[schema.GroupKind]render.Definition
 
 // Add adds definitions.
@@ -25,7 +25,7 @@ func (k Known) Add(definitions []render.Definition) {
 	}
 }
 
-// AddObjects adds what the objects of results define; a result may be nil.
+// AddObjects adds the kinds that objects of results define. A result may be nil.
 func (k Known) AddObjects(results ...*render.Result) {
 	for _, r := range results {
 		if r == nil {
@@ -39,7 +39,7 @@ func (k Known) AddObjects(results ...*render.Result) {
 	}
 }
 
-// Mentioned returns the kinds of the groups that a root mentions, in order.
+// Mentioned returns the kinds whose groups a root mentions, in order.
 func (k Known) Mentioned(root render.Declared) (mentioned []render.Definition) {
 	for _, d := range k {
 		if root.Mentions != nil && root.Mentions(d.Group) {
@@ -52,7 +52,7 @@ func (k Known) Mentioned(root render.Declared) (mentioned []render.Definition) {
 	return mentioned
 }
 
-// Defining returns those of roots that may define kinds of custom groups which some ask for and which are not known.
+// Defining returns the roots that may define kinds of custom groups which some root looks up and which are not known.
 func Defining[R comparable](roots []R, declared map[R]render.Declared, known Known) (defining []R) {
 	wanted := map[string]bool{}
 	for _, r := range roots {
@@ -74,5 +74,5 @@ func Defining[R comparable](roots []R, declared map[R]render.Declared, known Kno
 	return defining
 }
 
-// IsCustom reports whether a group may be one of custom kinds, as those of Kubernetes itself are not.
+// IsCustom reports whether a group may be one of custom kinds: it is none of Kubernetes itself.
 func IsCustom(group string) bool { return !scope.HasGroup(group) }

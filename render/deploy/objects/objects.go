@@ -1,4 +1,4 @@
-// Package objects finds the objects that results of rendering hold, by kind and by name.
+// Package objects finds the objects of rendering results by kind and by name.
 package objects
 
 import (
@@ -15,7 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Header is the name of an object and its kind.
+// Header is the kind and the name of an object.
 type Header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -25,10 +25,10 @@ type Header struct {
 	} `json:"metadata"`
 }
 
-// DefaultNamespace is the namespace of objects that name none.
+// DefaultNamespace is the namespace of objects that name no namespace.
 const DefaultNamespace = "default"
 
-// Ref returns the name of an object in its cluster.
+// Ref returns the reference to the object in its cluster.
 func (h *Header) Ref() render.ObjectRef {
 	gv, _ := schema.ParseGroupVersion(h.APIVersion)
 	namespace := h.Metadata.Namespace
@@ -46,22 +46,22 @@ func (h *Header) IsIn(kind schema.GroupKind) bool {
 // HeaderOf returns the header of an object.
 func HeaderOf(o *render.Object) *Header {
 	h := &Header{}
-	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, h) // it was encoded here
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, h) // preadmit encoded it
 	return h
 }
 
-// Held is an object with the result that holds it.
+// Held is an object and the root whose result holds it.
 type Held struct {
 	*Header
 	Object *render.Object
 	Root   render.RootID
-	// Written returns where the object was written, going by that of the object that it is made of, which the
-	// result holds. It is nil where the result holds the object itself.
+	// Written maps the origin of the object in the result to the origin of this one, which is generated from it. It is
+	// nil if the result holds this object itself.
 	Written func(*origin.Origin) *origin.Origin
 }
 
-// Unknown returns the fields of an object that are not known. Where nothing says who applies it, those are among them
-// that have a variable, as far as they decide.
+// Unknown returns the unknown fields of an object. If no unit applies the object, its variables may be substituted, so
+// that fields with a variable are included if decides returns true for them.
 func (o Held) Unknown(decides func(path []string) bool) []render.Unknown {
 	if o.Root == (render.RootID{}) || o.Root.Object != (render.ObjectRef{}) {
 		return o.Object.Unknown
@@ -69,8 +69,8 @@ func (o Held) Unknown(decides func(path []string) bool) []render.Unknown {
 	return slices.Concat(o.Object.Unknown, slices.DeleteFunc(o.Object.Variables(), func(u render.Unknown) bool { return !decides(u.Path) }))
 }
 
-// NamespaceOr returns the namespace of an object, or another one where its deployer may set it: nothing says who applies
-// the object, and it names none.
+// NamespaceOr returns the namespace of an object. For an object without one that no unit applies, it returns other,
+// because its deployer may set the namespace.
 func (o Held) NamespaceOr(other string) string {
 	if o.Root.Object == (render.ObjectRef{}) {
 		return cmp.Or(o.Metadata.Namespace, other)
@@ -78,7 +78,7 @@ func (o Held) NamespaceOr(other string) string {
 	return o.Ref().Namespace
 }
 
-// Of returns the objects of a result that are of a kind.
+// Of returns the objects of a result that have a kind.
 func Of(r *render.Result, kind schema.GroupKind) []Held {
 	if r == nil {
 		return nil
@@ -98,7 +98,7 @@ func Of(r *render.Result, kind schema.GroupKind) []Held {
 // Index finds objects of a result by their names.
 type Index map[render.ObjectRef]Held
 
-// IndexOf returns the index of a result: of objects with the same name, the first.
+// IndexOf returns the index of a result. Of several objects with the same name, it has the first.
 func IndexOf(r *render.Result) Index {
 	ix := Index{}
 	for _, o := range r.Objects {
@@ -110,13 +110,13 @@ func IndexOf(r *render.Result) Index {
 	return ix
 }
 
-// MentionOf returns what objects of a kind mention.
+// MentionOf returns the mention that matches objects of a kind.
 func MentionOf(kind schema.GroupKind) render.Mention {
 	return render.Mention{Group: kind.Group, Kind: kind.Kind}
 }
 
-// NeedVariables reports whether an object of a result has a variable in its name or namespace, as none in a cluster
-// has: what applies the result replaces variables.
+// NeedVariables reports whether an object of a result has a variable in its name or namespace. No object in a cluster
+// has: the deployer of the result replaces variables.
 func NeedVariables(r *render.Result) bool {
 	return slices.ContainsFunc(r.Objects, func(o *render.Object) bool {
 		named := HeaderOf(o).Metadata

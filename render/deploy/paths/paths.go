@@ -1,5 +1,5 @@
-// Package paths has what the paths of directories say in a repository that Flux or Argo CD deploys: where they are
-// in the tree, and which cluster they belong to.
+// Package paths interprets paths of directories in a repository that Flux or Argo CD deploys: where they are in the
+// tree, and which cluster they belong to.
 package paths
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// InTree returns the path in the tree that a deployer makes of one, which may begin with a slash or try to leave it.
+// InTree returns the path in the tree for a path that a deployer uses, which may begin with a slash or leave the tree.
 func InTree(name string) string { return path.Join(".", path.Clean("/" + name)[1:]) }
 
 // Within reports whether a path is that of a directory, or in it.
@@ -16,8 +16,8 @@ func Within(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// OfCluster is the directory of a cluster that a directory belongs to: clusters/NAME where
-// there is one, else itself.
+// OfCluster returns the directory of the cluster that a directory belongs to: clusters/NAME if it contains that, or
+// else the directory itself.
 func OfCluster(dir string) string {
 	parts := strings.Split(dir, "/")
 	for i := 0; i+1 < len(parts); i++ {
@@ -38,7 +38,7 @@ func IsHidden(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
 }
 
-// Below returns the path of a directory in another one that it is in, else its own.
+// Below returns the path of a directory relative to top, or unchanged if it is not within top.
 func Below(top, dir string) string {
 	if top == "." || !Within(top, dir) {
 		return dir
@@ -46,7 +46,7 @@ func Below(top, dir string) string {
 	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
 }
 
-// EntryError says that what was named as an entry point is none.
+// EntryError is an error for an entry point that does not exist.
 type EntryError struct{ Dir string }
 
 func (e *EntryError) Error() string {

@@ -1,4 +1,4 @@
-// Package releases has what of a HelmRelease of Flux decides which chart is installed with which values.
+// Package releases has the fields of a Flux HelmRelease that decide which chart is installed with which values.
 package releases
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// Kind is the kind of objects that have a chart installed.
+// Kind is the kind of HelmReleases.
 var Kind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 
-// HelmRelease is what decides of a HelmRelease which chart is installed with which values, and
-// how. What else does is found when it is rendered.
+// HelmRelease has the fields of a HelmRelease that decide which chart is installed, with which values, and how. Other
+// fields are read when it is rendered.
 type HelmRelease struct {
 	Metadata struct {
 		Name      string `json:"name"`
@@ -38,22 +38,22 @@ type HelmRelease struct {
 	} `json:"spec"`
 }
 
-// Namespace is that of the HelmRelease.
+// Namespace returns the namespace of the HelmRelease.
 func (h *HelmRelease) Namespace() string { return cmp.Or(h.Metadata.Namespace, "default") }
 
-// CreatesNamespace reports whether Helm creates the Namespace of the release where it is not there, when it
-// installs the release (helm-controller, newInstall). That of the HelmRelease itself is there.
+// CreatesNamespace reports whether Helm creates the Namespace of the release when it installs the release and the
+// Namespace does not exist (helm-controller, newInstall). The namespace of the HelmRelease itself exists.
 func (h *HelmRelease) CreatesNamespace() bool {
 	name := h.Spec.TargetNamespace
 	there := h.Spec.KubeConfig == nil && name == h.Namespace() || scope.IsInitial(name)
 	return h.Spec.Install.CreateNamespace && name != "" && !there
 }
 
-// Controller makes the requests of a HelmRelease that names no service account.
+// Controller is the user of HelmReleases that name no service account.
 const Controller = "system:serviceaccount:flux-system:helm-controller"
 
-// Apply is how helm-controller applies a release: what is no longer rendered is deleted, and
-// all when the HelmRelease is.
+// Apply returns how helm-controller applies a release: objects that are no longer rendered are deleted, and all objects
+// when the HelmRelease is deleted.
 func (h *HelmRelease) Apply() render.Apply {
 	a := render.Apply{Suspended: h.Spec.Suspend, Prune: true, DeletionPolicy: "Delete", User: Controller}
 	if h.Spec.ServiceAccountName != "" {
