@@ -6,39 +6,38 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Application is what a unit of an Application of Argo CD is made of beside its object and the
-// files that this names. All of it is resolved.
+// Application is the resolved input of an Application of Argo CD, beside its object and the files that the object
+// names.
 type Application struct {
-	// Sources are those of the Application, in order: spec.sources, or spec.source.
+	// Sources are the resolved spec.sources, or spec.source, in order.
 	Sources []ApplicationSource
-	// Instance is what Argo CD calls the Application: its name, or NAMESPACE_NAME outside of the
-	// namespace of Argo CD.
+	// Instance is the instance name that Argo CD uses: the name of the Application, or NAMESPACE_NAME if it is not in
+	// the namespace of Argo CD.
 	Instance string
-	// Tracking is how objects say whose they are: one of annotation, label, annotation+label and none.
+	// Tracking is the resource tracking method: annotation, label, annotation+label or none.
 	Tracking string
-	// KubeVersion is the version of the cluster, and APIVersions what it serves.
+	// KubeVersion is the version of the cluster, and APIVersions are the API versions that it serves.
 	KubeVersion string
 	APIVersions []string
-	// KindsKnown is set when the cluster serves no custom kinds but those that are known here.
+	// KindsKnown is set when the cluster serves no custom kinds but the known ones.
 	KindsKnown bool `json:",omitempty"`
-	// BuildOptions are kustomize.buildOptions of Argo CD. Settled is set when they are known, and Unsettled says why they
-	// are not although the repository has some.
+	// BuildOptions are kustomize.buildOptions of Argo CD. Settled is set when they are known. Unsettled is the reason
+	// if the repository sets some that are not known.
 	BuildOptions string
 	Settled      bool   `json:"-"`
 	Unsettled    string `json:",omitempty"`
-	// InstanceLabel is the label of Tracking, empty for app.kubernetes.io/instance, and Installation the ID of the Argo CD
-	// (installationID), empty for none.
+	// InstanceLabel is the label for Tracking; empty means app.kubernetes.io/instance. Installation is the
+	// installationID of Argo CD; empty for none.
 	InstanceLabel string `json:",omitempty"`
 	Installation  string `json:",omitempty"`
-	// Disabled are the tools that Argo CD does not use.
+	// Disabled are the tools that are disabled in Argo CD.
 	Disabled []string `json:",omitempty"`
-	// Exclusions and Inclusions are the kinds that Argo CD leaves alone, and if there are any of the latter, the only
-	// ones that it does not.
+	// Exclusions are the kinds that Argo CD ignores. If there are Inclusions, it ignores all other kinds as well.
 	Exclusions, Inclusions []ResourceFilter `json:",omitempty"`
 	// Definitions are the custom kinds of the cluster.
 	Definitions []Definition
-	// Project is the AppProject in JSON, Destination where the Application applies to, and Forbidden what the
-	// project forbids of the Application itself. They are empty when the project is not known.
+	// Project is the AppProject in JSON, Destination the resolved destination, and Forbidden what the project forbids
+	// of the Application itself. They are empty if the project is not known.
 	Project     json.RawMessage        `json:",omitempty"`
 	Destination ApplicationDestination `json:",omitzero"`
 	Forbidden   []Forbidden            `json:",omitempty"`
@@ -46,28 +45,27 @@ type Application struct {
 	Set ObjectRef
 }
 
-// ResourceFilter selects kinds: each list has patterns, or is empty for any.
+// ResourceFilter selects kinds by lists of patterns. An empty list matches everything.
 type ResourceFilter struct {
 	APIGroups []string `json:"apiGroups,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
 	Clusters  []string `json:"clusters,omitempty"`
 }
 
-// ApplicationDestination is a cluster that Argo CD knows, and a namespace in it.
+// ApplicationDestination is a cluster registered in Argo CD, and a namespace in it.
 type ApplicationDestination struct{ Server, Namespace, Name string }
 
-// Forbidden is something that an AppProject forbids: the field of the Application that decides, and what
-// Argo CD says.
+// Forbidden is a violation of an AppProject: the field of the Application, and Argo CD's message.
 type Forbidden struct{ Field, Message string }
 
-// ApplicationSource is where a source of an Application is.
+// ApplicationSource is a resolved source of an Application.
 type ApplicationSource struct {
-	// Artifact is the repository or chart that the source is, when that is not this repository.
+	// Artifact is the repository or chart of the source; nil for this repository.
 	Artifact *Artifact
-	// Digest is that of the archive of a chart.
+	// Digest is the digest of a chart's archive.
 	Digest string
-	// Dependencies are those of a chart in a directory that are not in its charts/. They are directories
-	// of the source, or archives.
+	// Dependencies are the dependencies of a chart in a directory that are not in its charts/: directories of the
+	// source, or archives.
 	Dependencies []Dependency
 }
 
@@ -76,7 +74,7 @@ func (s *ApplicationSource) IsChart() bool {
 	return s.Artifact != nil && s.Artifact.Kind == artifact.Chart
 }
 
-// words are all that decides what an Application renders to beside its object.
+// words returns everything but the object that decides what an Application renders to.
 func (a *Application) words() []string {
 	if a == nil {
 		return nil

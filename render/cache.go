@@ -17,15 +17,13 @@ import (
 	"time"
 )
 
-// Cache keeps on disk what kustomizations rendered to, by everything that decides
-// it: the program, its options, the root, and the name and content of each file
-// that rendering may read. Nothing has to be invalidated, and processes may share
-// the directory: an entry is written aside and renamed. One that is damaged counts
-// as not there.
+// Cache stores the results of roots on disk. The key of a result covers everything that decides it: the program, its
+// options, the root, and the name and content of each file that rendering may read. So nothing has to be invalidated.
+// Processes may share the directory: an entry is written to a temporary file and renamed. A damaged entry counts as
+// missing.
 //
-// Entries hold rendered objects, Secrets of the repository among them, so only
-// their owner may read them. Whoever may write to the directory decides what
-// objects are judged.
+// Entries hold rendered objects, including Secrets of the repository, so only their owner may read them. Whoever can
+// write to the directory decides which objects are judged.
 type Cache struct {
 	dir string
 	// limit bounds the size of all entries, in bytes; see Trim.
@@ -36,14 +34,14 @@ type Cache struct {
 	failure error
 }
 
-// cacheFormat is the version of the entries' format and of how keys are made.
+// cacheFormat is the version of the format of entries and of the computation of keys.
 const cacheFormat = "preadmit-render-8"
 
-// entrySuffix is that of entries; other files have another.
+// entrySuffix is the file name suffix of entries; no other files have it.
 const entrySuffix = ".render"
 
-// OpenCache opens the cache in a directory, which is made when it is not there.
-// limit is the size in bytes to which Trim cuts it.
+// OpenCache opens the cache in a directory, which is created if it does not exist. limit is the size in bytes to which
+// Trim reduces it.
 func OpenCache(dir string, limit int64) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the render cache: %w", err)
@@ -51,25 +49,25 @@ func OpenCache(dir string, limit int64) (*Cache, error) {
 	return &Cache{dir: dir, limit: limit}, nil
 }
 
-// cacheEntry is what is kept of a result.
+// cacheEntry is the stored form of a result.
 type cacheEntry struct {
 	Objects     [][]byte
-	Unknown     map[int][]Unknown // by the index of the object
-	Roles       map[int]Role      // of those that have one
-	Hooks       map[int]*Hook     // of those that are one
+	Unknown     map[int][]Unknown // by object index
+	Roles       map[int]Role      // only of objects with another role than RoleObject
+	Hooks       map[int]*Hook     // only of hooks
 	Diagnostics []Diagnostic
 	Lacks       *Lack
 	Asked       []Query
-	// AnyVersion is set when charts render to the same for all versions of Kubernetes that they take, which
-	// KubeVersions are.
+	// AnyVersion is set when charts render to the same for all versions of Kubernetes that they allow, which are
+	// KubeVersions.
 	AnyVersion   bool
 	KubeVersions string
 }
 
-// cacheKey names the result of rendering a root.
+// cacheKey is the key of an entry.
 type cacheKey string
 
-// keyFor is made of everything that decides what a root renders to. anyVersion leaves out the version of Kubernetes.
+// keyFor returns the key of a root's result. anyVersion leaves out the version of Kubernetes.
 func keyFor(root Root, in *Needs, opts Options, anyVersion bool) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
 	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name, root.Cluster)
@@ -86,16 +84,16 @@ func keyFor(root Root, in *Needs, opts Options, anyVersion bool) cacheKey {
 	return newCacheKey(append(words, in.Trace.Entries()...)...)
 }
 
-// text is what decides of the options.
+// text returns the options that influence results.
 func (o Options) text() string {
 	return fmt.Sprint(o.LoadRestrictor, o.Limits.WithDefaults())
 }
 
-// newCacheKey makes a key of words, so that no two lists of words have the same.
+// newCacheKey returns the key for a list of words. Different lists have different keys.
 func newCacheKey(words ...string) cacheKey {
 	h := sha256.New()
 	for _, w := range words {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(w), w) // a hash does not fail to be written to
+		_, _ = fmt.Fprintf(h, "%d:%s", len(w), w) // writing to a hash never fails
 	}
 	return cacheKey(hex.EncodeToString(h.Sum(nil)))
 }
@@ -104,7 +102,7 @@ func (c *Cache) path(key cacheKey) string {
 	return filepath.Join(c.dir, string(key[:2]), string(key)+entrySuffix)
 }
 
-// load reads what a root rendered to; nil when that is not there.
+// load returns the stored result of a root; nil if there is none.
 func (c *Cache) load(key cacheKey) *cacheEntry {
 	var e cacheEntry
 	if !c.read(key, &e) {
@@ -113,7 +111,7 @@ func (c *Cache) load(key cacheKey) *cacheEntry {
 	return &e
 }
 
-// read reads an entry; false when there is none, or none that is whole.
+// read decodes an entry; false if it is missing or damaged.
 func (c *Cache) read(key cacheKey, into any) bool {
 	name := c.path(key)
 	data, err := os.ReadFile(name)
@@ -131,15 +129,15 @@ func (c *Cache) read(key cacheKey, into any) bool {
 	return true
 }
 
-// use marks an entry as used today, which keeps it from being trimmed.
+// use marks an entry as used now, so that Trim deletes it later.
 func (c *Cache) use(name string) {
 	now := time.Now()
 	if info, err := os.Stat(name); err == nil && now.Sub(info.ModTime()) > time.Hour {
-		_ = os.Chtimes(name, now, now) // of a cache that may not be written to, entries just age
+		_ = os.Chtimes(name, now, now) // in a read-only cache, entries just age
 	}
 }
 
-// store keeps what a root rendered to.
+// store stores the result of a root.
 func (c *Cache) store(key cacheKey, r *Result) {
 	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
 	if e.AnyVersion = r.ofAnyVersion(); e.AnyVersion {
@@ -160,8 +158,7 @@ func (c *Cache) store(key cacheKey, r *Result) {
 	c.keep(key, &e, math.MaxInt)
 }
 
-// keep writes an entry, unless it is larger than so many bytes. That it cannot be
-// written is kept for Failure.
+// keep writes an entry, unless it is larger than most bytes. Failure returns the first error.
 func (c *Cache) keep(key cacheKey, e any, most int) {
 	var content bytes.Buffer
 	err := gob.NewEncoder(&content).Encode(e)
@@ -195,15 +192,15 @@ func (c *Cache) write(name string, content []byte) (err error) {
 	return err
 }
 
-// Failure is the first reason why an entry could not be written, nil when all were.
+// Failure returns the first error of writing an entry; nil if there was none.
 func (c *Cache) Failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failure
 }
 
-// Trim deletes the entries that were not used for longest, when something was
-// written and all together are larger than the limit, until a tenth of it is free.
+// Trim deletes the least recently used entries, if something was written and all entries together exceed the limit,
+// until a tenth of the limit is free.
 func (c *Cache) Trim() error {
 	c.mu.Lock()
 	written := c.written
@@ -237,8 +234,8 @@ type cachedFile struct {
 	used time.Time
 }
 
-// list finds the entries, and removes what processes that were killed left behind.
-// Another process may trim at the same time.
+// list returns the entries, and removes temporary files of processes that were killed. Another process may trim at the
+// same time.
 func (c *Cache) list() (files []cachedFile, total int64, err error) {
 	err = filepath.WalkDir(c.dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +246,7 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // just gone
+			return nil // was just deleted
 		}
 		switch {
 		case strings.HasSuffix(name, entrySuffix):
@@ -263,8 +260,7 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 	return files, total, err
 }
 
-// cached renders a root by way of the cache. What fails is not kept: it is
-// explained anew.
+// cached renders a root using the cache. Failures are not stored: they are explained again.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	in := r.Needs(root)
 	if in.Problem != nil {
@@ -291,7 +287,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	return result
 }
 
-// result is what a root renders to that has the entry.
+// result returns the result of a root from its entry.
 func (e *cacheEntry) result(root Root, in *Needs) *Result {
 	result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
 	if e.AnyVersion {

@@ -1,14 +1,14 @@
 package render
 
-// Declared is what a root is known to define, and to ask for, without rendering it.
+// Declared is what is known about the custom kinds of a root without rendering it.
 type Declared struct {
-	// Definitions are the custom kinds that it defines in any case.
+	// Definitions are the custom kinds that it always defines.
 	Definitions []Definition
-	// May is set when it may define others, which is known when it is rendered.
+	// May is set when it may define more, which only rendering shows.
 	May bool
 	// Mentions reports whether it holds the name of an API group.
 	Mentions func(group string) bool
-	// Asks are the API groups that what it renders to may depend on.
+	// Asks are the API groups that its rendering may depend on.
 	Asks []string
 }
 
@@ -17,7 +17,7 @@ type declarer interface {
 	Declared(root Root) Declared
 }
 
-// Declared returns what a root is known to define; ok is false for a root that depends on no
+// Declared returns what is known about the custom kinds of a root; ok is false for a root that does not depend on
 // custom kinds.
 func (r *Renderer) Declared(root Root) (d Declared, ok bool) {
 	s, ok := r.source(root.Kind).(declarer)

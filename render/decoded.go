@@ -8,14 +8,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// decodedFiles keeps in the cache what manifest files decode to. It implements tree.DecodedFiles.
+// decodedFiles stores decoded manifest files in the cache. It implements tree.DecodedFiles.
 type decodedFiles struct{ cache *Cache }
 
-// decodedFormat is the version of its entries' format.
+// decodedFormat is the version of the format of these entries.
 const decodedFormat = "preadmit-decoded-1"
 
-// minDecoded is how large a file is at least that is kept, in bytes: of smaller ones an entry takes about as long
-// as decoding them.
+// minDecoded is the size in bytes from which files are stored: reading an entry of a smaller file takes about as long
+// as decoding the file.
 const minDecoded = 16 << 10
 
 // Load implements tree.DecodedFiles.

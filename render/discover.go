@@ -27,17 +27,17 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 	return r.DiscoverSelected(ctx, Selection{})
 }
 
-// Selection is what somebody asks for of a tree.
+// Selection selects parts of a tree.
 type Selection struct {
-	// Dirs reports whether a directory is selected: what only kustomizations elsewhere use
-	// is a root too, if it is selected itself. Nil selects all.
+	// Dirs reports whether a directory is selected. A selected directory is a root even if kustomizations outside of
+	// the selection use it. Nil selects all.
 	Dirs func(dir string) bool
-	// TestData reports whether a directory in test data counts all the same, since somebody
-	// asked for it by its name; nil when none does.
+	// TestData reports whether a directory in test data is searched nevertheless, because the user named it; nil for
+	// none.
 	TestData func(dir string) bool
 }
 
-// DiscoverSelected is Discover for what is selected only.
+// DiscoverSelected is like Discover, but limited to a selection.
 func (r *Renderer) DiscoverSelected(ctx context.Context, asked Selection) (*Discovery, error) {
 	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: asked.Dirs, testData: asked.TestData, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
@@ -62,40 +62,40 @@ func (r *Renderer) DiscoverSelected(ctx context.Context, asked Selection) (*Disc
 	return &d.out, nil
 }
 
-// discoverer gathers what a tree holds.
+// discoverer collects the contents of a tree.
 type discoverer struct {
 	tree    *tree.Tree
 	sources []Source
 	dirs    []*directory
-	// extents hold where in dirs a directory is with those below it.
+	// extents are the ranges in dirs of a directory with its descendants, by path.
 	extents map[string]dirRange
-	// selected reports whether a directory counts; nil when all do.
+	// selected reports whether a directory is selected; nil for all.
 	selected func(dir string) bool
 	// used is what is used in the whole tree, usedInside what selected roots use.
 	used, usedInside *usage
 	out              Discovery
-	// seen holds whether files are manifests.
+	// seen tells whether files are manifests, by path.
 	seen map[string]bool
-	// problems keep manifests from being rendered, by file.
+	// problems are the reasons why manifests cannot be rendered, by path.
 	problems map[string]*Problem
-	// pointers are those of Git LFS that rather stand for data.
+	// pointers are the Git LFS pointers that probably stand for data, by path.
 	pointers map[string]bool
-	// tests are directories that are tests with all below them.
+	// tests are the directories that are tests, including all directories below.
 	tests map[string]bool
-	// testData is that of Selection.
+	// testData is Selection.TestData.
 	testData func(dir string) bool
-	// reported are the paths of gaps.
+	// reported are the paths that already have a gap.
 	reported map[string]bool
-	// reading are the kustomizations that are being read.
+	// reading runs the reading of kustomizations.
 	reading errgroup.Group
-	// shared are the directories in common with another tree; nil when there are none.
+	// shared are the directories that another tree has as well; nil if there is none.
 	shared *shared
 }
 
-// dirRange is a part of a list of directories: from one index to before another.
+// dirRange is a half-open range of indexes in a list of directories.
 type dirRange struct{ from, to int }
 
-// directory is what matters of one directory.
+// directory is what was found in a directory.
 type directory struct {
 	path      string
 	rootFiles []string // names of kustomization files
@@ -103,20 +103,19 @@ type directory struct {
 	chart     bool     // has a Chart.yaml
 	template  bool     // is, or is below, the templates directory of a chart
 	broken    bool     // cannot be listed
-	beside    []string // paths of what is left out: see leaveOut
+	beside    []string // other paths that may be gaps: see noteBeside
 
-	// uses is what its root files use; nil when it has none.
+	// uses is what its root files use; nil if it has none.
 	uses *Uses
-	// holds has whether manifests hold objects, of those about which there is nothing else
-	// to report.
+	// holds tells whether manifests hold objects, for manifests without a diagnostic, by path.
 	holds map[string]bool
-	// same is the directory of this path in the other tree when both hold the same;
-	// top is the highest such directory at or above this one.
+	// same is the directory at this path in the other tree if both have the same content. top is the highest such
+	// directory at or above this one.
 	same *directory
 	top  string
 }
 
-// search lists a directory and those below it, in lexical order.
+// search lists a directory and its descendants, in lexical order.
 func (d *discoverer) search(ctx context.Context, dir string) error {
 	return d.searchBelow(ctx, &directory{path: dir})
 }
@@ -162,7 +161,7 @@ func (d *discoverer) searchBelow(ctx context.Context, l *directory) error {
 	return nil
 }
 
-// note sorts a file by its name.
+// note records a file according to its name.
 func (d *discoverer) note(l *directory, e fs.DirEntry) {
 	name := path.Join(l.path, e.Name())
 	switch {
@@ -174,12 +173,12 @@ func (d *discoverer) note(l *directory, e fs.DirEntry) {
 	}
 }
 
-// isRootFile reports whether a file of a name makes its directory a root.
+// isRootFile reports whether a file with this name makes its directory a root.
 func (d *discoverer) isRootFile(name string) bool {
 	return slices.ContainsFunc(d.sources, func(s Source) bool { return s.RootFile(name) })
 }
 
-// sourceOf is the source of the root files of a directory that has some.
+// sourceOf returns the source of a directory with root files.
 func (d *discoverer) sourceOf(l *directory) Source {
 	i := slices.IndexFunc(d.sources, func(s Source) bool { return s.RootFile(l.rootFiles[0]) })
 	return d.sources[i]
@@ -189,8 +188,7 @@ func (d *discoverer) diagnose(s Severity, pos tree.Position, format string, args
 	d.out.Diagnostics = append(d.out.Diagnostics, Diagnostic{Severity: s, Position: pos, Message: fmt.Sprintf(format, args...)})
 }
 
-// add adds a directory to those that were found, and finds out what its kustomization
-// files say while the search goes on.
+// add adds a directory, and starts reading its kustomization files in the background.
 func (d *discoverer) add(l *directory) {
 	d.dirs = append(d.dirs, l)
 	if len(l.rootFiles) == 0 {
@@ -207,8 +205,8 @@ func (d *discoverer) add(l *directory) {
 
 func (d *discoverer) real(name string) string { return d.tree.RealOr(name) }
 
-// partlyUsed adds gaps for manifests that nothing uses beside one that a kustomization
-// uses: they are no root, so they are not judged.
+// partlyUsed adds gaps for unused manifests in a directory of which a kustomization uses another manifest: they are in
+// no root, so they are not judged.
 func (d *discoverer) partlyUsed(l *directory) {
 	for _, name := range l.manifests {
 		if !d.use(l.path).files[d.real(name)] && d.isManifestOf(l, name) {
@@ -218,12 +216,12 @@ func (d *discoverer) partlyUsed(l *directory) {
 	}
 }
 
-// mayBePlain reports whether a directory has nothing to do with kustomize.
+// mayBePlain reports whether no kustomization is in a directory or uses the whole directory.
 func (d *discoverer) mayBePlain(l *directory) bool {
 	return len(l.rootFiles) == 0 && !l.template && !d.inTest(l.path) && !d.use(l.path).covers(l.path)
 }
 
-// usedManifest is the first manifest of a directory that a kustomization uses.
+// usedManifest returns the first manifest of a directory that a kustomization uses.
 func (d *discoverer) usedManifest(l *directory) string {
 	used := d.use(l.path).files
 	for _, name := range l.manifests {
@@ -234,8 +232,8 @@ func (d *discoverer) usedManifest(l *directory) string {
 	return ""
 }
 
-// decodeAhead decodes the files of all plain roots on all cores, so that reading
-// one after the other costs nothing. What cannot be read is reported then.
+// decodeAhead decodes the files of all plain roots in parallel, so that plainRoot finds them decoded. plainRoot reports
+// files that cannot be read.
 func (d *discoverer) decodeAhead(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -258,7 +256,7 @@ func (d *discoverer) decodeAhead(ctx context.Context) {
 	_ = group.Wait()
 }
 
-// plainRoot adds a directory of manifests that has nothing to do with kustomize.
+// plainRoot adds a directory of manifests that no kustomization uses.
 func (d *discoverer) plainRoot(l *directory) {
 	if !d.mayBePlain(l) {
 		return
@@ -280,7 +278,7 @@ func (d *discoverer) plainRoot(l *directory) {
 	}
 }
 
-// plain is the root of all manifests of a directory.
+// plain returns the root of all manifests of a directory.
 func (d *discoverer) plain(l *directory) Root {
 	root := Root{RootID: RootID{Kind: KindPlain, Dir: l.path}}
 	for _, name := range l.manifests {
@@ -291,9 +289,9 @@ func (d *discoverer) plain(l *directory) Root {
 	return root
 }
 
-// Plain returns a directory of the tree that Discover searched as a plain root, of all
-// manifests in it, also if kustomizations use some and Discover found no root there. ok is
-// false when there are none, or the directory has a kustomization file.
+// Plain returns a directory of the tree that Discover searched as a plain root of all its manifests, even if
+// kustomizations use some of them and Discover found no root there. ok is false if it has no manifests or has a
+// kustomization file.
 func (r *Renderer) Plain(dir string) (root Root, ok bool) {
 	d := r.found.Load()
 	l := d.at(dir)
@@ -304,7 +302,7 @@ func (r *Renderer) Plain(dir string) (root Root, ok bool) {
 	return root, len(root.Files) > 0
 }
 
-// at is a directory that was searched, nil when there is none. It may be called on nil.
+// at returns a searched directory, or nil. It may be called on nil.
 func (d *discoverer) at(dir string) *directory {
 	if d == nil {
 		return nil

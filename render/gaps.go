@@ -14,12 +14,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// noteBeside notes what the search does not enter, and reports whether the entry needs
-// nothing else.
+// noteBeside records entries that the search does not enter, and reports whether the entry is done.
 func (d *discoverer) noteBeside(l *directory, e fs.DirEntry) bool {
 	name := path.Join(l.path, e.Name())
 	switch {
-	case e.Type()&fs.ModeSymlink != 0: // where it leads is not for this directory to say
+	case e.Type()&fs.ModeSymlink != 0: // its target does not depend on the content of this directory
 		l.beside = append(l.beside, name)
 		return false
 	case (path.Ext(name) == ".jsonnet" || tree.IsOtherCase(name)) && e.Type().IsRegular(), d.isSubmodule(name):
@@ -34,7 +33,7 @@ func (d *discoverer) isSubmodule(name string) bool {
 	return ok
 }
 
-// findGaps lists what is left out once the roots are known.
+// findGaps adds the gaps of all directories, once the roots are known.
 func (d *discoverer) findGaps() {
 	roots, plain, abovePlain := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range d.out.Roots {
@@ -75,7 +74,7 @@ func (d *discoverer) findGaps() {
 	}
 }
 
-// gapTools adds a gap for each file by which Rancher Fleet or Helmfile deploys something.
+// gapTools adds a gap for each file that Rancher Fleet or Helmfile deploys from.
 func (d *discoverer) gapTools(l *directory) {
 	for _, name := range l.manifests {
 		base := path.Base(name)
@@ -93,7 +92,8 @@ func (d *discoverer) gapTools(l *directory) {
 }
 
 // isBundle reports whether a file makes its directory a bundle of Rancher Fleet
-// (https://fleet.rancher.io/ref-fleet-yaml), and whether that is more than the manifests in it, which are judged.
+// (https://fleet.rancher.io/ref-fleet-yaml). whole is set if the bundle is more than the manifests in it, which are
+// judged.
 func (d *discoverer) isBundle(name string) (whole, ok bool) {
 	if path.Base(name) != "fleet.yaml" {
 		return false, false
@@ -110,8 +110,8 @@ func (d *discoverer) isBundle(name string) (whole, ok bool) {
 	return whole, ok || whole
 }
 
-// isUnread reports whether a file has objects, but a name that what applies its directory
-// does not read, and adds the gap.
+// isUnread reports whether a file has an extension that deployers do not read in a directory. If it holds objects,
+// isUnread adds the gap.
 func (d *discoverer) isUnread(l *directory, name string) bool {
 	to := d.tree.Resolve(name)
 	if !tree.IsOtherCase(name) || to.Err != nil || to.IsDir {
@@ -119,14 +119,14 @@ func (d *discoverer) isUnread(l *directory, name string) bool {
 	}
 	used := d.use(l.path)
 	if data, real, err := d.tree.Load(name, tree.NewTrace()); !l.template && !used.covers(l.path) && !used.files[to.Real] && d.mayMean(real, data, err) {
-		id, _ := d.tree.Identity(to.Real) // it was read
+		id, _ := d.tree.Identity(to.Real) // Load has read it
 		d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapExtension, Root: RootID{Dir: l.path}, Identity: id})
 	}
 	return true
 }
 
-// gapBeside is for one thing beside the manifests of a directory. below is set when that
-// is a plain root or below one, near when one is near enough to be applied together.
+// gapBeside adds the gap for a path in directory.beside. root is the nearest plain root at or above the directory, if
+// below is set. near is set when the directory is close enough to a plain root to be applied with it.
 func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[string]bool) {
 	to := d.tree.Resolve(name)
 	switch commit, ok := d.tree.Submodule(name); {
@@ -134,7 +134,7 @@ func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[st
 		d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapSubmodule, Root: RootID{Dir: root}, Identity: commit})
 	case len(to.Links) > 0:
 		if to.IsDir && d.holdsRoot(to.Real, roots) {
-			id, _ := d.tree.Identity(name) // it was resolved
+			id, _ := d.tree.Identity(name) // Resolve succeeded
 			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapLink, Root: RootID{Dir: name}, Identity: id})
 		}
 	case path.Ext(name) == ".jsonnet":
@@ -145,11 +145,11 @@ func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[st
 	}
 }
 
-// holdsRoot reports whether a root is at, above or below a directory, or may be since nothing
-// was searched there.
+// holdsRoot reports whether a root is at, above or below a directory, or may be there because the directory was not
+// searched.
 func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 	at, ok := d.extents[dir]
-	if !ok { // nothing was searched there
+	if !ok { // it was not searched
 		return true
 	}
 	if _, above := nearest(dir, roots); above {
@@ -163,7 +163,7 @@ func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 	return false
 }
 
-// addGap lists something once, as what it was found to be first.
+// addGap adds a gap, unless its path already has one.
 func (d *discoverer) addGap(o Gap) {
 	if !d.reported[o.Path] {
 		d.reported[o.Path] = true
@@ -171,9 +171,8 @@ func (d *discoverer) addGap(o Gap) {
 	}
 }
 
-// isChart reports whether a directory is the uppermost one of a chart that no
-// kustomization uses. An umbrella
-// chart has no templates of its own.
+// isChart reports whether a directory is the topmost one of a chart that no kustomization uses. An umbrella chart has
+// no templates of its own.
 func (d *discoverer) isChart(dir string) bool {
 	if d.use(dir).covers(dir) {
 		return false
@@ -188,7 +187,7 @@ func (d *discoverer) isChart(dir string) bool {
 	return ok && d.dirs[at.from].chart
 }
 
-// isLibrary reports whether a chart is one that makes no objects by itself.
+// isLibrary reports whether a chart is a library chart, which renders no objects by itself.
 func (d *discoverer) isLibrary(dir string) bool {
 	data, _, err := d.tree.Load(path.Join(dir, "Chart.yaml"), tree.NewTrace())
 	var chart struct {
@@ -197,7 +196,7 @@ func (d *discoverer) isLibrary(dir string) bool {
 	return err == nil && sigsyaml.Unmarshal(data, &chart) == nil && chart.Type == "library"
 }
 
-// mayMean reports whether a file that was read, or not, may be meant as a manifest.
+// mayMean reports whether a file may be intended as a manifest. data and err are the result of loading it.
 func (d *discoverer) mayMean(real string, data []byte, err error) bool {
 	if err != nil || !tree.MayHoldObject(data) {
 		return err != nil && !errors.Is(err, fs.ErrNotExist)
@@ -206,7 +205,7 @@ func (d *discoverer) mayMean(real string, data []byte, err error) bool {
 	return ManifestProblem(f) != nil || slices.ContainsFunc(f.Documents, func(doc tree.Decoded) bool { return len(doc.Objects) > 0 })
 }
 
-// contentID names what a directory holds.
+// contentID returns an identity of the content of a directory.
 func (d *discoverer) contentID(dir string) string {
 	h := sha256.New()
 	_ = fs.WalkDir(d.tree.Fsys, dir, func(name string, e fs.DirEntry, err error) error {
@@ -222,7 +221,7 @@ func (d *discoverer) contentID(dir string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// nearest is the first of some directories at or above one.
+// nearest returns the nearest directory of a set at or above a directory.
 func nearest(dir string, some map[string]bool) (found string, ok bool) {
 	for ; dir != "." && !some[dir]; dir = path.Dir(dir) {
 	}

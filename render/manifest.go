@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// isManifestOf is isManifest for a file of a directory, which reports what is wrong with it
-// once. What depends on nothing but the directory is kept for the trees beside.
+// isManifestOf is like isManifest for a file of a directory, but reports problems only once. A result that depends only
+// on the directory is stored in it for other trees.
 func (d *discoverer) isManifestOf(l *directory, name string) bool {
 	if holds, seen := d.seen[name]; seen {
 		return holds
@@ -35,8 +35,7 @@ func (l *directory) hold(name string, holds bool) {
 	l.holds[name] = holds
 }
 
-// knownToHold reports whether a file of a directory holds an object, if that was found
-// out beside.
+// knownToHold returns whether a file of a directory holds an object, if the other tree knows it.
 func (d *discoverer) knownToHold(l *directory, name string) (holds, known bool) {
 	if l.same == nil {
 		return false, false
@@ -45,9 +44,8 @@ func (d *discoverer) knownToHold(l *directory, name string) (holds, known bool) 
 	return holds, known
 }
 
-// isManifest reports whether a file holds a Kubernetes object, or looks so much
-// like it that its author must have meant one; in the latter case, and when it
-// cannot be read, a diagnostic says what is wrong.
+// isManifest reports whether a file holds a Kubernetes object, or something so similar that its author must have
+// intended one. In the latter case, and if the file cannot be read, it adds a diagnostic.
 func (d *discoverer) isManifest(name string) bool {
 	if d.tree.Resolve(name).IsDir {
 		return false // a symbolic link to a directory
@@ -66,7 +64,7 @@ func (d *discoverer) isManifest(name string) bool {
 	if !tree.MayHoldObject(data) {
 		return false
 	}
-	if tree.IsPointer(data) && path.Ext(name) == ".json" { // data, rather than a manifest
+	if tree.IsPointer(data) && path.Ext(name) == ".json" { // probably data, not a manifest
 		d.pointers[name] = true
 		d.diagnose(SeverityWarning, tree.Position{Path: name}, "%s", tree.Elsewhere(data))
 		return false
@@ -78,20 +76,20 @@ func (d *discoverer) isManifest(name string) bool {
 	return d.holdsObject(name, f)
 }
 
-// refusal is why a plain root is refused, if it is.
+// refusal returns the problem of the first file of a plain root that has one, if it is a refusal.
 func (d *discoverer) refusal(root Root) *Problem {
 	for _, name := range root.Files {
 		if p := d.problems[name]; p != nil {
 			if p.Kind == ProblemRefused {
 				return p
 			}
-			return nil // it fails before
+			return nil // the root fails at this file
 		}
 	}
 	return nil
 }
 
-// holdsObject returns what is wrong with documents that were meant as objects.
+// holdsObject reports whether a file holds an object, and adds diagnostics for documents that were intended as objects.
 func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 	found := false
 	for _, doc := range f.Documents {
@@ -106,7 +104,7 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 		}
 	}
 	switch {
-	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)): // the separator itself
+	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)): // the template is in a document separator
 		d.addTemplate(name, f.Bad)
 	case f.Bad != nil:
 		d.diagnose(SeverityError, f.Bad.Position, "%s", f.Bad.Message)
@@ -118,29 +116,29 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 // addTemplate adds a diagnostic and a gap for a template.
 func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
 	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.Message)
-	id, _ := d.tree.Identity(d.real(name)) // it was read
+	id, _ := d.tree.Identity(d.real(name)) // it was already read
 	d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }
 
-// FileHolds is what a file that somebody names holds.
+// FileHolds is the content of a file that a user names.
 type FileHolds int
 
 const (
 	// HoldsNothing is a file without a Kubernetes object.
 	HoldsNothing FileHolds = iota
-	// HoldsObjects is a file with objects, or one that its author must have meant as such.
+	// HoldsObjects is a file with objects, or one that its author must have intended as such.
 	HoldsObjects
 	// HoldsTemplate is a template of a manifest.
 	HoldsTemplate
 )
 
-// File returns a file of the tree as a root of its own, whose directory is the file, and what it
-// holds. As for kubectl, its extension does not matter, since somebody names it.
+// File returns a file of the tree as a root of its own, whose directory is the file, and its content. Like for kubectl,
+// the extension of a named file does not matter.
 func (r *Renderer) File(name string) (Root, FileHolds) {
 	root := Root{RootID: RootID{Kind: KindPlain, Dir: name}, Files: []string{name}}
 	data, real, err := r.tree.Load(name, tree.NewTrace())
 	if err != nil {
-		return root, HoldsObjects // it does not render, and that says why
+		return root, HoldsObjects // rendering reports the error
 	}
 	f := r.tree.DecodeManifest(real, data)
 	holds := HoldsNothing

@@ -9,69 +9,67 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Needs are what a root is made of, as far as can be known without rendering it.
+// Needs are the inputs of a root, as far as they are known without rendering it.
 type Needs struct {
-	// Trace holds everything that rendering the root may read or miss.
+	// Trace has everything that rendering the root may read or find missing.
 	Trace tree.Trace
-	// Problem is why the root is not rendered, when that is known beforehand: it
-	// would be refused, or bases form a cycle.
+	// Problem is the reason why the root is not rendered, if it is known beforehand: it would be refused, or bases form
+	// a cycle.
 	Problem *Problem
-	// Lacks is what the root is rendered without, if it can be; nil for nothing.
+	// Lacks is what the root is rendered without; nil if nothing is missing.
 	Lacks *Lack
-	// Artifacts are what the root needs from outside the repository, as far as that is known
-	// without having it. A root that needs some is refused, or lacks them.
+	// Artifacts are what the root needs from outside the repository, as far as that is known without fetching it. A
+	// root whose artifacts are missing is refused, or lacks them.
 	Artifacts []Artifact
-	// Charts is set when charts are rendered, which see the version of Kubernetes.
+	// Charts is set when charts are rendered, which can read the version of Kubernetes.
 	Charts bool
 
-	// tree is the one that the needs are of.
+	// tree is the tree of the root.
 	tree *tree.Tree
-	// files are those of Trace that are read, in order.
+	// files are the files of Trace that are read, sorted.
 	files []string
-	// within is the directory that everything in Trace lies in; linked is set when a
-	// symbolic link is a part of it.
+	// within is the directory that contains everything in Trace. linked is set when Trace has a symbolic link.
 	within string
 	linked bool
-	// words are those of all files, when they come from the cache.
+	// words are the words of all files, if they come from the cache.
 	words tree.WordSet
-	// said are the words of the texts of Composition, and asIs the files that are none of them.
+	// said returns the words of Composition.Texts. asIs are the files without variables, which are not among the texts;
+	// said sets asIs and anyName.
 	said    func() tree.WordSet
 	asIs    []string
 	anyName bool
 	Composition
 }
 
-// Composition says how a root makes words that none of its files holds.
+// Composition describes how a root makes words that are in none of its files.
 type Composition struct {
-	// Free is set when what the root renders to may hold any: they are put together by
-	// plugins, vars, charts or what else is not looked into.
+	// Free is set when the objects may hold any word, because plugins, vars, charts or something else that is not
+	// analyzed creates them.
 	Free bool
-	// Composed is set when words may be any that are no kinds, groups or names: they are put
-	// together by replacements, or by references of other kinds than the usual. Renamed is set when
-	// names may be, too.
+	// Composed is set when the objects may hold any word that is no kind, group or name, because replacements, or
+	// references of unusual kinds, create them. Renamed is set when names may be any as well.
 	Composed, Renamed bool
-	// Resources are the files that objects are written in, or generated of, and that decide nothing
-	// of those of other files: all words of an object are in one of them and in files that are none. Nil when
-	// that is not known of any.
+	// Resources are the files in which objects are written, or from which they are generated, and that have no
+	// influence on objects of other files: all words of an object are in one of these files, and in files that are not
+	// among Resources. Nil if no such files are known.
 	Resources map[string]bool
-	// Affixes are what names may get in front or behind.
+	// Affixes are the prefixes and suffixes that names may get.
 	Affixes []string
 	// Generated are the kinds of generated objects, whose names get a hash.
 	Generated map[string]bool
-	// Patched is set when a patch may make any kind of any other.
+	// Patched is set when a patch may change the kind of objects.
 	Patched bool
-	// Texts returns the texts that hold the words of the objects beside the files, given the
-	// contents of those files that hold a `$`, which it returns as variables make them; nil when
-	// the files hold all. anyName is set when names, and other words than kinds and groups, may
-	// be any.
+	// Texts returns additional texts with words of the objects. It is called with the contents of the files that hold a
+	// `$`, which it returns after substitution. Nil means that the files hold all words. anyName is set when names, and
+	// other words than kinds and groups, may be any.
 	Texts func(files [][]byte) (texts [][]byte, anyName bool)
-	// Shared returns more words that the objects may hold, which many roots have in common; nil
-	// when they may hold any. It is looked at where Texts is set.
+	// Shared returns more words that the objects may hold, which many roots have in common; nil if they may hold any
+	// word. It is used only if Texts is set.
 	Shared func() tree.WordSet
 }
 
-// Needs returns what a root is made of. It costs little more than to follow the
-// kustomization files; those, and where they lead, are read once for all roots.
+// Needs returns the inputs of a root. It costs little more than following the kustomization files, which are read once
+// for all roots.
 func (r *Renderer) Needs(root Root) *Needs {
 	if !root.listed() {
 		if in, ok := r.needs.Load(keyOf(root)); ok {
@@ -96,7 +94,7 @@ func (r *Renderer) Needs(root Root) *Needs {
 	return kept.(*Needs)
 }
 
-// needsKey is what the needs of a root follow from, in a tree.
+// needsKey identifies the needs of a root in a tree.
 type needsKey struct {
 	RootID
 	unit *Unit
@@ -104,9 +102,9 @@ type needsKey struct {
 
 func keyOf(root Root) needsKey { return needsKey{root.RootID, root.Unit} }
 
-// Identity returns a name for all that decides what a root renders to and where that is written, whatever the version of
-// Kubernetes is: the root, and all that its units are made of, which known returns. It is empty where the version may
-// decide, and for what does not render. rendered is what the root renders to.
+// Identity returns a string that identifies everything which decides what a root renders to and where that is written,
+// for any version of Kubernetes: the root, and the roots that its unit is made of, which known returns. It is empty if
+// the version may have an influence, and for roots that do not render. rendered is the result of the root.
 func (r *Renderer) Identity(root Root, rendered *Result, known func(RootID) (Root, bool)) string {
 	var words []string
 	seen := map[RootID]bool{root.RootID: true}
@@ -116,7 +114,7 @@ func (r *Renderer) Identity(root Root, rendered *Result, known func(RootID) (Roo
 		if in.Problem != nil || in.Charts && (rendered == nil || !rendered.ofAnyVersion()) {
 			return ""
 		}
-		rendered = nil // of others it is not looked up
+		rendered = nil // the results of other roots are not looked up
 		words = append(words, string(keyFor(root, in, r.opts, true)))
 		for _, other := range root.Unit.madeOf() {
 			if seen[other] || other == (RootID{}) {
@@ -136,10 +134,10 @@ func (r *Renderer) Identity(root Root, rendered *Result, known func(RootID) (Roo
 // IsReused reports whether the needs come from the cache.
 func (in *Needs) IsReused() bool { return in.words != nil }
 
-// Cover reports whether rendering read and missed nothing but what is in the needs.
+// Cover reports whether rendering read, and found missing, only what is in the needs.
 func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }
 
-// listFiles notes which files are read, and where everything is.
+// listFiles sets files, within and linked from Trace.
 func (in *Needs) listFiles(root Root) {
 	in.within = root.Dir
 	for name, id := range in.Trace.Reads {
@@ -155,19 +153,18 @@ func (in *Needs) listFiles(root Root) {
 	slices.Sort(in.files)
 }
 
-// Mention is what the objects looked for have in common. Fields that are empty do
-// not matter.
+// Mention describes objects to look for. Empty fields match everything.
 type Mention struct {
-	// Group and Kind are theirs.
+	// Group and Kind are those of the objects.
 	Group, Kind string
-	// Name is their name, Word something else they hold, such as a namespace.
+	// Name is the name of the objects, Word another word that they hold, such as a namespace.
 	Name, Word string
-	// Text is a word that is written somewhere, also where a chart makes up names, which may then be any.
+	// Text is a word that is written in a file even where a chart makes names, which may then be any.
 	Text string
 }
 
-// MayHold reports whether a root may render to objects that one of the mentions is
-// of, going by the text of its files. It is false only when that is certain.
+// MayHold reports whether a root may render to objects that match one of the mentions, judging by the text of its
+// files. It is false only if that is certain.
 func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	if in.Free {
 		return len(mentions) > 0
@@ -176,13 +173,13 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 		return false
 	}
 	if in.said != nil {
-		in.said() // finds out what questions there are
+		in.said() // sets anyName, which questions reads
 	}
 	asked := make([]tree.Query, 0, 4*len(mentions)+4)
 	for _, m := range mentions {
 		asked = append(asked, in.questions(m)...)
 	}
-	// Annotations by which kustomize talks to itself make it do anything.
+	// kustomize's internal annotations may have any effect.
 	asked = append(asked, tree.Query{How: tree.WholeWord, Text: "internal.config.kubernetes.io"}, tree.Query{}, tree.Query{}, tree.Query{})
 	answers := make([]bool, len(asked))
 	for i, q := range asked {
@@ -194,7 +191,7 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	return anyAnswered(answers) && r.anyObject(in, asked)
 }
 
-// anyAnswered reports whether all questions of one mention are answered.
+// anyAnswered reports whether all queries of one mention are answered.
 func anyAnswered(answers []bool) bool {
 	for all := range slices.Chunk(answers, 4) {
 		if !slices.Contains(all, false) {
@@ -204,8 +201,7 @@ func anyAnswered(answers []bool) bool {
 	return false
 }
 
-// anyObject reports whether the words of an object may answer all questions of one mention, where the
-// words of a root do.
+// anyObject reports whether a single object may hold all words of a mention, once the root as a whole does.
 func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
 	if in.said != nil || len(in.words) > 0 || len(in.Resources) == 0 {
 		return true
@@ -233,8 +229,7 @@ func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
 	})
 }
 
-// answer sets the answers of questions that the words of a root answer. It is false when the
-// root may hold any word.
+// answer sets the answers to the queries whose words the root holds. It is false if the root may hold any word.
 func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
 	words, files := in.words, in.files
 	var shared tree.WordSet
@@ -259,8 +254,8 @@ func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
 	return true
 }
 
-// wordsSaid are the words that the objects may hold beside those of files as they are; nil
-// when they may hold any.
+// wordsSaid returns the words that the objects may hold beside those of files without variables; nil if they may hold
+// any word.
 func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
 	var files [][]byte
 	for _, name := range in.files {
@@ -279,11 +274,11 @@ func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
 	return tree.WordsOf(texts)
 }
 
-// questions are what some file has to answer each, for the root to hold what is
-// mentioned: always four.
+// questions returns the queries for a mention, always four. Each must match some file for the root to hold the
+// mentioned object.
 func (in *Needs) questions(m Mention) []tree.Query {
 	if in.Generated[m.Kind] {
-		m.Kind = "" // which the file need not say
+		m.Kind = "" // the file need not contain the kind
 	}
 	if in.composes(m) {
 		m.Name = ""
@@ -297,12 +292,11 @@ func (in *Needs) questions(m Mention) []tree.Query {
 	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: cmp.Or(m.Text, m.Word)}}
 }
 
-// unaffixed are the kinds whose names kustomize leaves alone.
+// unaffixed are the kinds to whose names kustomize adds no prefix or suffix.
 var unaffixed = [...]string{"Namespace", "CustomResourceDefinition"}
 
-// composes reports whether the name of a mentioned object may be put together of
-// words. A patch may do that to the names of all kinds: kustomize goes by the kind
-// that an object had at first.
+// composes reports whether the name of a mentioned object may be composed. With a patch, this holds for all kinds:
+// kustomize uses the kind that an object had at first.
 func (in *Needs) composes(m Mention) bool {
 	if len(in.Generated) > 0 && (in.Patched || m.Kind == "" || in.Generated[m.Kind]) {
 		return true

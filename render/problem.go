@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// problem is the first of what keeps the file from being rendered; nil when nothing does.
+// ManifestProblem returns the first problem that prevents the file from being rendered; nil if there is none.
 func ManifestProblem(f *tree.ManifestFile) *Problem {
 	for _, doc := range f.Documents {
 		if doc.Bad != nil {
@@ -40,7 +40,7 @@ func Unreadable(name string, err error) *Problem {
 	return &Problem{Kind: ProblemFailed, Position: tree.Position{Path: name}, Message: "cannot be read: " + message}
 }
 
-// ProblemKind classifies why a root, or a part of it, could not be rendered.
+// ProblemKind is the kind of reason why a root, or a part of it, could not be rendered.
 type ProblemKind string
 
 const (
@@ -52,19 +52,18 @@ const (
 	ProblemFailed ProblemKind = "failed"
 )
 
-// Problem says why a root has no objects, in words for the author of the
-// pull request.
+// Problem is the reason why a root has no objects, for the author of the pull request.
 type Problem struct {
 	Kind ProblemKind
 	tree.Position
 	Message string
-	// Original is what the renderer says itself, where the message says it in other words.
+	// Original is the renderer's own message, if Message differs from it.
 	Original string `json:",omitempty"`
-	// Locate, when set, finds the line at fault, which takes long; Position is a directory then.
+	// Locate, when set, finds the line that causes the problem, which is slow; Position is a directory then.
 	Locate func() tree.Position `json:"-"`
 }
 
-// Place returns the line at fault, or the file or directory.
+// Place returns the line that causes the problem, or the file or directory.
 func (p *Problem) Place() tree.Position {
 	if p.Locate != nil {
 		return p.Locate()
@@ -72,7 +71,7 @@ func (p *Problem) Place() tree.Position {
 	return p.Position
 }
 
-// OverLimit is the problem of a file over a limit; nil for any other error.
+// OverLimit returns the problem of a file over a limit; nil for any other error.
 func OverLimit(err error) *Problem {
 	var big *tree.LimitError
 	if errors.As(err, &big) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// program identifies the code that renders: the versions of everything that is
-// built in and, of a build that no version identifies, the very file.
+// program identifies the code that renders: the versions of all modules and, for a build without a version, the
+// executable file.
 var program = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -29,8 +29,7 @@ var program = sync.OnceValue(func() string {
 	return id
 })
 
-// committed is the commit a program was built from, empty when that is not known
-// or files were changed.
+// committed returns the commit that a program was built from; empty if it is not known or files were changed.
 func committed(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
@@ -46,7 +45,7 @@ func committed(info *debug.BuildInfo) string {
 func executable() string {
 	name, err := os.Executable()
 	if err != nil {
-		return fmt.Sprint(os.Getpid()) // nothing is shared
+		return fmt.Sprint(os.Getpid()) // nothing is shared with other processes
 	}
 	info, err := os.Stat(name)
 	if err != nil {

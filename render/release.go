@@ -8,70 +8,69 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Release is what a unit of a HelmRelease is made of beside its object: the chart, what its
-// values are taken from, and what the chart sees of the cluster. All of it is resolved.
+// Release is the resolved input of a HelmRelease, beside its object: the chart, the sources of its values, and what the
+// chart sees of the cluster.
 type Release struct {
-	// Chart is the archive of the chart, as it is referred to, and Digest that of its bytes. It is
-	// zero for a chart that is a directory.
+	// Chart is the chart's archive, as it is referred to, and Digest the digest of its bytes. They are zero for a chart
+	// in a directory.
 	Chart  artifact.Artifact
 	Digest string
-	// Named are the fields that name the chart, the one that says its version first.
+	// Named are the fields that name the chart; the one with its version comes first.
 	Named []FieldRef `json:"-"`
-	// Dir is the directory of the chart in its source: this repository, where it is that of the
-	// root, or the unit's artifact.
+	// Dir is the directory of the chart in its source: in this repository, where it is also the root's directory, or in
+	// the unit's artifact.
 	Dir string
-	// Dependencies are those of a chart in a directory that are not in its charts/.
+	// Dependencies are the dependencies of a chart in a directory that are not in its charts/.
 	Dependencies []Dependency
-	// ValuesFiles are the files whose values are those of the chart instead of its values.yaml:
-	// in the chart or, for a chart of the tree, in the checkout.
+	// ValuesFiles are the files with the chart's default values, instead of its values.yaml: in the chart or, for a
+	// chart of the tree, in the checkout.
 	ValuesFiles []string
-	// IgnoreMissing leaves out those of ValuesFiles that are not there.
+	// IgnoreMissing skips those ValuesFiles that do not exist.
 	IgnoreMissing bool
-	// VersionPart is what Flux adds to the version of the chart and is not known; empty for nothing.
+	// VersionPart is an unknown suffix that Flux adds to the version of the chart; empty for none.
 	VersionPart string `json:",omitempty"`
-	// References are the values of valuesFrom, in their order, without those that are
-	// optional and not there.
+	// References are the values of valuesFrom, in order, without optional ones that are missing.
 	References []Reference
-	// Upgrade is set when the cluster has the release.
+	// Upgrade is set when the cluster already has the release.
 	Upgrade bool
-	// ChartName is the name that the chart has for itself, as far as it is known.
+	// ChartName is the name in the chart's Chart.yaml, if it is known.
 	ChartName string `json:"-"`
-	// Reinstalled says why the release that the cluster has is removed and this one installed; empty
-	// where it is upgraded, or there is none.
+	// Reinstalled is the reason why the existing release is uninstalled and this one installed; empty if it is
+	// upgraded, or there is none.
 	Reinstalled string `json:",omitempty"`
-	// NoDeletionHooks leaves out the hooks of a release that is removed.
+	// NoDeletionHooks disables the hooks when the release is uninstalled.
 	NoDeletionHooks bool `json:",omitempty"`
-	// Install and Reapply are what is done with definitions in crds/ of the chart when the release
-	// is installed and upgraded: Skip, Create or CreateReplace.
+	// Install and Reapply are the policies for the definitions in crds/ of the chart when the release is installed and
+	// upgraded: Skip, Create or CreateReplace.
 	Install, Reapply string
-	// CreateNamespace is set when Helm created the Namespace of the release, or creates it, where it is not there.
+	// CreateNamespace is set when Helm creates the Namespace of the release, or has created it, if it does not exist.
 	CreateNamespace bool `json:",omitempty"`
 	// KubeVersion is the version of the cluster.
 	KubeVersion string
-	// Definitions are the custom kinds of the cluster that the chart may ask for or make.
+	// Definitions are the custom kinds of the cluster that the chart may look up or define.
 	Definitions []Definition
-	// KindsKnown is set when the cluster serves no custom kinds but Definitions, as far as the chart asks for them.
+	// KindsKnown is set when the cluster serves no other custom kinds that the chart looks up than Definitions.
 	KindsKnown bool `json:",omitempty"`
-	// Lookups are what the chart looks up in the cluster, as far as that is known.
+	// Lookups are the known results of the chart's lookups in the cluster.
 	Lookups []Lookup `json:",omitempty"`
-	// Unknown are the fields of the unit's object that are not known.
+	// Unknown are the unknown fields of the unit's object.
 	Unknown []Unknown
-	// Own is set for a chart of the repository that Helm installs by itself, and Configured for one
-	// of which the configuration says so.
+	// Own is set for a chart of the repository that is installed with Helm alone, Configured for one that the
+	// configuration lists.
 	Own        bool
 	Configured bool `json:"-"`
 }
 
-// Dependency is a dependency of a chart that is a directory.
+// Dependency is a dependency of a chart in a directory.
 type Dependency struct {
-	// Chart is an archive, and Digest that of its bytes.
+	// Chart is the dependency's archive, and Digest the digest of its bytes.
 	Chart  artifact.Artifact
 	Digest string
-	// Dir is a directory of the same source, for one that is no archive.
+	// Dir is a directory of the same source, if the dependency is not an archive.
 	Dir string
 }
 
-// CRDs is what is done with definitions in crds/ of the chart: Skip, Create or CreateReplace.
+// CRDs returns the policy for the definitions in crds/ of the chart: Skip, Create or CreateReplace.
 func (r *Release) CRDs() string {
 	if r.Upgrade {
 		return r.Reapply
@@ -81,24 +80,24 @@ func (r *Release) CRDs() string {
 
 // Reference is an entry of valuesFrom.
 type Reference struct {
-	// Object holds the values at a key. Its kind is ConfigMap or Secret.
+	// Object is the ConfigMap or Secret that holds the values at a key.
 	Object ObjectRef
-	// Data are the values; they are empty when nothing of them is known.
+	// Data are the values; empty if nothing of them is known.
 	Data string
-	// TargetPath and Literal are those of the entry.
+	// TargetPath and Literal are the fields of the entry.
 	TargetPath string
 	Literal    bool
-	// Unknown says why the values are not known; it is empty for those that are.
+	// Unknown is the reason why the values are not known; empty if they are.
 	Unknown string
-	// Holds are the parts of Data that are not known, where others are.
+	// Holds are the unknown parts of Data, if the others are known.
 	Holds []string `json:",omitempty"`
-	// File is the file that holds them, for a chart that Helm installs by itself.
+	// File is the file that holds them, for a chart that is installed with Helm alone.
 	File string
 	// Written is the field of Object that holds the values.
 	Written FieldRef `json:"-"`
 }
 
-// With returns the values with other texts in the place of the parts that are not known.
+// With returns the values with replacements for the unknown parts.
 func (r Reference) With(text func(part string) string) string {
 	var pairs []string
 	for _, part := range r.Holds {
@@ -107,13 +106,13 @@ func (r Reference) With(text func(part string) string) string {
 	return strings.NewReplacer(pairs...).Replace(r.Data)
 }
 
-// Query is what a chart looks up in a cluster: an object or, without a name, a list.
+// Query is a lookup of a chart in a cluster: of an object or, without a name, of a list.
 type Query struct{ APIVersion, Kind, Namespace, Name string }
 
-// Lookup is the answer to a Query.
+// Lookup is the result of a Query.
 type Lookup struct {
 	Query
-	// Found is the object or list in JSON; empty for nothing.
+	// Found is the object or list in JSON; empty if there is none.
 	Found json.RawMessage `json:",omitempty"`
 	// Unknown are the fields of Found that are not known.
 	Unknown []Unknown `json:",omitempty"`
@@ -126,7 +125,7 @@ type Definition struct {
 	Namespaced  bool
 }
 
-// APIVersions are the versions, and kinds in versions, of a definition as charts ask for them.
+// APIVersions returns the versions, and the kinds in versions, in the form in which charts look them up.
 func (d Definition) APIVersions() []string {
 	var all []string
 	for _, v := range d.Versions {
@@ -135,7 +134,7 @@ func (d Definition) APIVersions() []string {
 	return all
 }
 
-// DefinitionOf returns what a CustomResourceDefinition defines; ok is false for other objects.
+// DefinitionOf returns the custom kind of a CustomResourceDefinition; ok is false for other objects.
 func DefinitionOf(object []byte) (d Definition, ok bool) {
 	if !bytes.Contains(object, []byte(`"CustomResourceDefinition"`)) {
 		return d, false
@@ -165,7 +164,7 @@ func DefinitionOf(object []byte) (d Definition, ok bool) {
 	return d, true
 }
 
-// words are all that decides what the release renders to.
+// words returns everything that decides what the release renders to.
 func (r *Release) words() []string {
 	if r == nil {
 		return nil
@@ -174,45 +173,43 @@ func (r *Release) words() []string {
 	return []string{string(text)}
 }
 
-// Hook is when Helm or Argo CD creates and deletes a hook.
+// Hook describes when Helm or Argo CD creates and deletes a hook. Its owner is the release or Application.
 type Hook struct {
-	// Ran is set for one that was created whenever what it belongs to was applied before, as
-	// far as that was done.
+	// Ran is set for a hook that was created each time its owner was applied before, if it was.
 	Ran bool `json:",omitempty"`
-	// OnDeletion is set for one that is created when what it belongs to is deleted.
+	// OnDeletion is set for a hook that is created when its owner is deleted.
 	OnDeletion bool `json:",omitempty"`
-	// Replaced is set for one that is deleted, where it is there, before it is created again.
+	// Replaced is set for a hook that is deleted, if it exists, before it is created again.
 	Replaced bool `json:",omitempty"`
-	// Repeated is set for one that is created several times when what it belongs to is applied, and
-	// RepeatedOnDeletion for one that is when that is deleted: it runs at several events of one action.
+	// Repeated is set for a hook that is created several times when its owner is applied, because it runs at several
+	// events of one action. RepeatedOnDeletion is the same for when its owner is deleted.
 	Repeated           bool `json:",omitempty"`
 	RepeatedOnDeletion bool `json:",omitempty"`
-	// Removed is set for one that is deleted when it has succeeded.
+	// Removed is set for a hook that is deleted after it has succeeded.
 	Removed bool `json:",omitempty"`
-	// Applied is set for one that is applied on the server: where it is there, and not Replaced, that updates it.
+	// Applied is set for a hook with server-side apply: if it exists and is not Replaced, it is updated.
 	Applied bool `json:",omitempty"`
-	// Updated is set for one that is updated where it is there.
+	// Updated is set for a hook that is updated if it exists.
 	Updated bool `json:",omitempty"`
-	// Finalizer is what the deployer adds to the finalizers of the object until the hook is done.
+	// Finalizer is a finalizer that the deployer adds to the object until the hook has finished.
 	Finalizer string `json:",omitempty"`
 }
 
-// Role is what an object is to the deployer that applies it.
+// Role is the role of an object for its deployer.
 type Role string
 
 const (
-	// RoleObject is one that is applied and kept.
+	// RoleObject is an object that is applied and kept.
 	RoleObject Role = ""
-	// RoleHook is one that Helm creates while it installs or upgrades a release, or Argo CD in a
-	// sync, and that is no part of what is applied.
+	// RoleHook is a hook that Helm creates while it installs or upgrades a release, or Argo CD in a sync. It is not one
+	// of the applied objects.
 	RoleHook Role = "hook"
-	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback, a sync that fails.
+	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback, a failed sync.
 	RoleIdleHook Role = "idle hook"
-	// RoleNamespace is the Namespace of the destination of an Application, which a sync creates where it
-	// is not there, or keeps the labels of, or that of a release, which Helm creates then.
+	// RoleNamespace is the Namespace of an Application's destination, which a sync creates if it does not exist, or
+	// whose labels it manages, or the Namespace of a release, which Helm creates if it does not exist.
 	RoleNamespace Role = "namespace"
-	// RolePossible is one of which it is not known whether there is one: a chart makes it by chance, or
-	// by what it looks up.
+	// RolePossible is an object that may not exist: a chart makes it at random, or depending on a lookup.
 	RolePossible Role = "possible"
 	// RoleDefinition is a CustomResourceDefinition in crds/ of a chart.
 	RoleDefinition Role = "definition"

@@ -21,15 +21,16 @@ type Renderer struct {
 	opts         Options
 	constructors []Constructor
 	sources      []Source
-	// needs are those of roots but for plain ones: needsKey -> *Needs
+	// needs caches the needs of all roots but plain ones: needsKey -> *Needs
 	needs sync.Map
-	// found is what Discover found.
+	// found is the result of Discover.
 	found atomic.Pointer[discoverer]
-	// origins are those of results that are kept: *Result -> []*origin.Origin
+	// origins are the origins of results that were kept: *Result -> []*origin.Origin
 	origins sync.Map
-	// keeping are what finds these, once for all that want them at a time: *Result -> func() ([]*origin.Origin, error)
+	// keeping has the functions that compute these once for concurrent callers: *Result -> func() ([]*origin.Origin,
+	// error)
 	keeping sync.Map
-	// beside is the renderer of another tree that this one was made beside.
+	// beside is the renderer of another tree that this one reuses results of; see Beside.
 	beside *Renderer
 }
 
@@ -50,7 +51,7 @@ func rendererOf(t *tree.Tree, opts Options, news []Constructor) *Renderer {
 	return r
 }
 
-// source is the source of a kind of roots; nil when there is none.
+// source returns the source of a kind of root; nil if there is none.
 func (r *Renderer) source(kind RootKind) Source {
 	for _, s := range r.sources {
 		if s.Kind() == kind {
@@ -60,8 +61,7 @@ func (r *Renderer) source(kind RootKind) Source {
 	return nil
 }
 
-// At returns the root that the files of a directory make, whether or not
-// others use it; false when there is none.
+// At returns the root of a directory with root files, whether or not others use it; false if there is none.
 func (r *Renderer) At(dir string) (Root, bool) {
 	for _, s := range r.sources {
 		if root, ok := s.At(dir); ok {
@@ -71,26 +71,24 @@ func (r *Renderer) At(dir string) (Root, bool) {
 	return Root{}, false
 }
 
-// Parts returns what can be rendered of a root that is refused. A root that is not
-// refused has no parts.
+// Parts returns the parts of a refused root that can be rendered. A root that is not refused has no parts.
 func (r *Renderer) Parts(root Root) []Root { return r.source(root.Kind).Parts(root) }
 
-// DeletedBy returns what in a root takes an object away that was rendered before.
+// DeletedBy returns the entries in a root that delete an object which was rendered before.
 func (r *Renderer) DeletedBy(s *origin.Origin, root Root) []origin.Deletion {
 	return s.DeletedBy(r.tree, root.Dir)
 }
 
-// Beside makes a renderer for another tree, with the same options, that shares what
-// is known of files which both trees have.
+// Beside makes a renderer for another tree, with the same options, that reuses what is known about files that both
+// trees have.
 func (r *Renderer) Beside(fsys fs.FS) *Renderer {
 	other := rendererOf(r.tree.Beside(fsys), r.opts, r.constructors)
 	other.beside = r
 	return other
 }
 
-// Render renders one root. What is wrong with the root is the
-// Result's Problem; once ctx is done, that is its error. A build that has begun
-// runs to its end, because kustomize cannot be interrupted.
+// Render renders one root. An error in the root is the Result's Problem; once ctx is done, its error is. A build that
+// has begun runs to its end, because kustomize cannot be interrupted.
 func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	if err := ctx.Err(); err != nil {
 		return &Result{Root: root, Trace: tree.NewTrace(), Problem: &Problem{
@@ -103,9 +101,8 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	return do()
 }
 
-// Origins says where each object of a result was written, in the order of its
-// Objects. The result must be that of a root of this tree. It costs about one more
-// render. The error is the result's problem, if it has one, or that of ctx.
+// Origins returns where each object of a result was written, in the order of its Objects. The result must be that of a
+// root of this tree. It costs about one more render. The error is the result's problem, if it has one, or that of ctx.
 func (r *Renderer) Origins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
 	if kept, ok := r.origins.Load(result); ok && ctx.Err() == nil {
 		return kept.([]*origin.Origin), nil
@@ -123,9 +120,9 @@ func (r *Renderer) findOrigins(ctx context.Context, result *Result) ([]*origin.O
 	return r.source(result.Root.Kind).Origins(ctx, result)
 }
 
-// KeepOrigins is Origins, and has Origins return the same for the result from then on: of roots that make units, which many
-// ask for. What answers has is not found again; it may be nil. known returns the roots that others are made of. The context
-// has to last as long.
+// KeepOrigins is like Origins, and keeps the result for later calls of both. It is for roots that define units, whose
+// origins many callers need. Origins in answers, which may be nil, are not computed again. known returns the roots that
+// other roots are made of. The context must last as long as the renderer.
 func (r *Renderer) KeepOrigins(ctx context.Context, result *Result, answers *origin.Answers, known func(RootID) (Root, bool)) ([]*origin.Origin, error) {
 	if kept, ok := r.origins.Load(result); ok {
 		return kept.([]*origin.Origin), nil
@@ -147,22 +144,20 @@ func (r *Renderer) KeepOrigins(ctx context.Context, result *Result, answers *ori
 // Tree returns the tree whose roots are rendered.
 func (r *Renderer) Tree() *tree.Tree { return r.tree }
 
-// Manifests returns the files that a root is made of.
+// Manifests returns the files that a root consists of.
 func (r *Renderer) Manifests(root Root) Manifests { return r.source(root.Kind).Manifests(root) }
 
-// Changed returns a renderer of the tree with another content of one file, without a
-// cache. What is known of the files of a trace is taken along.
+// Changed returns a renderer of the tree with another content of one file, without a cache. It reuses what is known
+// about the files of a trace.
 func (r *Renderer) Changed(path string, data []byte, known tree.Trace) *Renderer {
 	opts := r.opts
-	opts.Cache = nil // no other run asks for this
+	opts.Cache = nil // no other process needs this result
 	return rendererOf(tree.Changed(r.tree, path, data, known), opts, r.constructors)
 }
 
-// Valid reports whether the renderer's tree would render the same as the one the
-// trace is of: every file read has the same content there, every symbolic link
-// passed the same target, and what was missing still is. It does not know of the
-// options of a render, nor, for a plain root, of files added to its directory
-// (compare Root.Files).
+// Valid reports whether the renderer's tree would render the same as the tree of the trace: every file read has the
+// same content, every symbolic link passed has the same target, and what was missing is still missing. It does not
+// compare options or, for a plain root, detect files added to its directory (compare Root.Files).
 func (r *Renderer) Valid(trace tree.Trace) bool {
 	for name, want := range trace.Reads {
 		// Below a symbolic link `..` leads elsewhere.
@@ -181,8 +176,8 @@ func (r *Renderer) Valid(trace tree.Trace) bool {
 	return true
 }
 
-// Each renders roots on all cores, and returns what each renders to, in their order. What is
-// wrong with a root is in its result; the error is that of ctx.
+// Each renders roots in parallel, and returns their results in order. An error in a root is in its result; the error is
+// that of ctx.
 func Each(ctx context.Context, roots []Root, render func(context.Context, Root) *Result) ([]*Result, error) {
 	results := make([]*Result, len(roots))
 	var group errgroup.Group
@@ -193,7 +188,7 @@ func Each(ctx context.Context, roots []Root, render func(context.Context, Root) 
 			return nil
 		})
 	}
-	_ = group.Wait() // nothing fails
+	_ = group.Wait() // the functions return no errors
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

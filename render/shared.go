@@ -5,31 +5,27 @@ import (
 	"strings"
 )
 
-// treeNames is a file system that knows the git names of its directories, as a git
-// tree does.
+// treeNames is a file system with git's names of its directories, like a git tree.
 type treeNames interface {
-	// TreeID is the name of the tree object of the directory at a path without symbolic
-	// links, in hex. Directories of one name hold the same, down to every file, symbolic
-	// link and submodule.
+	// TreeID returns the name of the tree object of the directory at a path without symbolic links, in hex. Directories
+	// with the same name are equal, including every file, symbolic link and submodule.
 	TreeID(name string) (string, error)
 }
 
-// shared are the directories that a tree has in common with another one, which was
-// searched before: at the same paths, with the same in them. What follows from nothing
-// but such a directory and its path need not be found out again. Its methods may be
+// shared are the directories that a tree has in common with another one, which was searched before: at the same paths,
+// with the same content. Results that depend only on such a directory and its path are reused. Its methods may be
 // called on nil.
 type shared struct {
 	ids treeNames
-	// found is what the other tree holds, id what git calls its directories; an empty
-	// name is that of none.
+	// found is the discovery of the other tree. id returns git's name of a directory of the other tree, empty if there
+	// is none.
 	found *discoverer
 	id    func(dir string) string
-	// needs are those of roots of the other tree, when they come from the cache.
+	// needs are the needs of roots of the other tree, if they come from the cache.
 	needs map[RootID]*needsEntry
 }
 
-// shared returns the directories in common with the tree beside, or else with the one
-// in the cache, as far as either was searched.
+// shared returns the directories in common with the tree beside, or else with the one in the cache, if it was searched.
 func (r *Renderer) shared() *shared {
 	named, ok := r.tree.Fsys.(treeNames)
 	if !ok {
@@ -53,7 +49,7 @@ func (r *Renderer) shared() *shared {
 	return &shared{ids: named, found: cached.found, id: func(dir string) string { return cached.ids[dir] }, needs: cached.needs}
 }
 
-// treeID is git's name of a directory, empty when there is none.
+// treeID returns git's name of a directory; empty if there is none.
 func treeID(in treeNames, dir string) string {
 	id, err := in.TreeID(dir)
 	if err != nil {
@@ -68,8 +64,8 @@ func (w *shared) same(dir string) bool {
 	return id != "" && id == treeID(w.ids, dir)
 }
 
-// list adds a directory and those below it to what a search found, going by the other
-// tree. It is false when that has another one.
+// list adds a directory and its descendants to a search, using the other tree. It is false if the other tree has
+// another directory there.
 func (w *shared) list(d *discoverer, l *directory) bool {
 	if w == nil {
 		return false
@@ -96,8 +92,8 @@ func (w *shared) list(d *discoverer, l *directory) bool {
 	return true
 }
 
-// sharedUses returns what the kustomization files of a directory say, if that was found out
-// before and follows from what both trees have in common; else nil.
+// sharedUses returns what the kustomization files of a directory use, if the other tree knows it and it depends only on
+// what both trees have in common; else nil.
 func (l *directory) sharedUses() *Uses {
 	if l.same == nil {
 		return nil
@@ -114,8 +110,7 @@ func isWithin(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// isShared reports whether a directory is, or is below, one that the other tree has as
-// well.
+// isShared reports whether a directory is at or below one that the other tree has as well.
 func (d *discoverer) isShared(dir string) bool {
 	for {
 		if at, ok := d.extents[dir]; ok {
@@ -128,8 +123,7 @@ func (d *discoverer) isShared(dir string) bool {
 	}
 }
 
-// Unchanged reports whether a root that has inputs in the tree beside has the same in
-// this one, as Valid does.
+// Unchanged reports whether a root with these needs in the tree beside has the same needs in this one, as Valid does.
 func (r *Renderer) Unchanged(in *Needs) bool {
 	if found := r.found.Load(); found != nil && r.beside != nil && in.tree == r.beside.tree && !in.linked && found.isShared(in.within) {
 		return true
@@ -137,10 +131,11 @@ func (r *Renderer) Unchanged(in *Needs) bool {
 	return r.Valid(in.Trace)
 }
 
-// Reused is how much was not found out anew.
+// Reused counts what was reused.
 type Reused struct{ Dirs, Uses, Needs int }
 
-// Reused counts what Discover took from another tree or the cache, directories, what their files use, and the needs of roots.
+// Reused returns how many directories, uses of directories, and needs of roots Discover reused from another tree or the
+// cache.
 func (r *Renderer) Reused() (count Reused) {
 	found := r.found.Load()
 	for _, l := range found.dirs {

@@ -9,11 +9,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// encrypted is a value that SOPS encrypted.
+// encrypted matches a value that SOPS encrypted.
 var encrypted = regexp.MustCompile(`^ENC\[AES256_GCM,data:[^,\]]*,iv:[^,\]]*,tag:[^,\]]*,type:\w+\]$`)
 
-// CutSOPS returns a YAML file without the mapping at its end in which SOPS says how it encrypted values; ok is false for a
-// file that does not end with one.
+// CutSOPS returns a YAML file without the metadata that SOPS adds at its end; ok is false for a file that does not end
+// with it.
 func CutSOPS(file string) (text string, ok bool) {
 	text, about, ok := strings.Cut(file, "\nsops:\n")
 	for line := range strings.SplitSeq(about, "\n") {
@@ -32,11 +32,11 @@ func (o *Object) IsEncrypted() bool {
 	return slices.ContainsFunc(o.Unknown, func(u Unknown) bool { return u.Reason == sopsReason })
 }
 
-// operatorKind is the kind of objects that an operator in the cluster decrypts, in the groups of several projects:
-// they reach it as they are written.
+// operatorKind is the kind of objects that an operator in the cluster decrypts, in the groups of several projects: they
+// reach the cluster as they are written.
 const operatorKind = "SopsSecret"
 
-// Decrypted returns the object as a deployer applies it that decrypts objects of all kinds.
+// Decrypted returns the object as applied by a deployer that decrypts objects of all kinds.
 func (o *Object) Decrypted() *Object {
 	decrypted := *o
 	if content := o.Content(); content["kind"] == operatorKind {
@@ -46,13 +46,12 @@ func (o *Object) Decrypted() *Object {
 	return &decrypted
 }
 
-// removeSOPS takes away what SOPS wrote about an object that it encrypted, and makes the
-// encrypted values unknown.
+// removeSOPS removes the metadata of SOPS from an object that it encrypted, and marks the encrypted values as unknown.
 func (o *Object) removeSOPS() {
 	content := o.Content()
 	about, _ := content["sops"].(map[string]any)
 	if !isSet(about["mac"]) || !isSet(about["lastmodified"]) {
-		return // an object that has a field of that name
+		return // the object has a field named sops for another purpose
 	}
 	delete(content, "sops")
 	o.JSON = tree.Encode(content)
@@ -64,11 +63,10 @@ func (o *Object) removeSOPS() {
 	})...)
 }
 
-// OmittedAnnotation is set on a Secret of a snapshot of a cluster, whose values under data are
-// not in it.
+// OmittedAnnotation marks a Secret in a snapshot of a cluster whose values under data were omitted.
 const OmittedAnnotation = "preadmit.dev/omitted"
 
-// markOmitted makes the values unknown that a snapshot of a cluster does not have.
+// markOmitted marks the values as unknown that a snapshot of a cluster omits.
 func (o *Object) markOmitted() {
 	content := o.Content()
 	metadata, _ := content["metadata"].(map[string]any)

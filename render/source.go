@@ -7,33 +7,30 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Source renders the roots of one kind of a tree. Sources do not know one another:
-// adding a kind of root is adding one.
+// Source renders the roots of one kind of a tree. Sources do not depend on each other: a new kind of root is a new
+// source.
 type Source interface {
-	// Kind is that of its roots.
+	// Kind returns the kind of its roots.
 	Kind() RootKind
 
-	// RootFile reports whether a file of that name makes its directory a root of this
-	// kind, if nothing else uses it.
+	// RootFile reports whether a file with that name makes its directory a root of this kind, if nothing else uses it.
 	RootFile(name string) bool
 	// Uses returns what the root files of a directory use.
 	Uses(dir string, rootFiles []string) *Uses
-	// At returns the root that the root files of a directory make, whether or not others
-	// use it; ok is false when there is none.
+	// At returns the root of a directory with root files, whether or not others use it; ok is false if there is none.
 	At(dir string) (root Root, ok bool)
-	// Reads returns everything that rendering the root of a directory may read or miss.
+	// Reads returns everything that rendering the root of a directory may read or find missing.
 	Reads(dir string) tree.Trace
 
 	// Needs returns what a root needs, without rendering it.
 	Needs(root Root) *Needs
-	// Render renders a root. What is wrong with it is the result's Problem.
+	// Render renders a root. An error in it is the result's Problem.
 	Render(ctx context.Context, root Root) *Result
-	// Origins returns where the objects of a result without a problem were written, in
-	// their order.
+	// Origins returns where the objects of a result without a problem were written, in their order.
 	Origins(ctx context.Context, result *Result) ([]*origin.Origin, error)
-	// Manifests returns the files that a root is made of.
+	// Manifests returns the files that a root consists of.
 	Manifests(root Root) Manifests
-	// Parts returns what can be rendered of a root that is refused as a whole.
+	// Parts returns the parts of a root that can be rendered although it is refused as a whole.
 	Parts(root Root) []Root
 }
 
@@ -42,10 +39,9 @@ type Constructor func(t *tree.Tree, opts Options) Source
 
 // Uses is what the root files of a directory use.
 type Uses struct {
-	// Component is set when the directory is no root by itself, whether or not others
-	// use it.
+	// Component is set when the directory is never a root, whether or not others use it.
 	Component bool
-	// Files are files that are used, Dirs directories with everything below.
+	// Files are used files, Dirs used directories with everything below.
 	Files, Dirs []string
 	// Resources are those of Files that are listed as resources.
 	Resources []string
@@ -53,18 +49,18 @@ type Uses struct {
 	Bases       []string
 	Diagnostics []Diagnostic
 
-	// Within is the directory that everything lies in which was looked at.
+	// Within is the directory that contains everything that was read.
 	Within string
-	// Linked is set when a symbolic link led there.
+	// Linked is set when a symbolic link was followed.
 	Linked bool
 }
 
-// Manifests are the files that a root is made of.
+// Manifests are the files that a root consists of.
 type Manifests struct {
-	// Files are YAML, the outermost first.
+	// Files are YAML files, the outermost first.
 	Files []string
-	// Values are files that become values as they are, Lines those whose lines do.
+	// Values are files whose whole content becomes a value, Lines files whose lines become values.
 	Values, Lines map[string]bool
-	// Patches is how often rendering tries a patch on a resource.
+	// Patches is how often rendering tries to apply a patch to a resource.
 	Patches int
 }

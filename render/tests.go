@@ -14,17 +14,15 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// testFile matches names of files that make their directory a test of Chainsaw or a test case
-// of kuttl. The objects in it are what a test applies to a cluster of its own, and what it
-// expects to find there, which need not be whole.
+// testFile matches names of files that make their directory a test of Chainsaw or a test case of kuttl. Its objects are
+// applied to a test cluster, or are expected there and may be incomplete.
 var testFile = regexp.MustCompile(`^(chainsaw-test|[0-9]+-(assert|errors))\.ya?ml$`)
 
-// kyvernoTest matches names of files that `kyverno test` looks for. What they try policies on is applied nowhere.
+// kyvernoTest matches names of files that `kyverno test` reads. Their resources are not applied anywhere.
 var kyvernoTest = regexp.MustCompile(`^kyverno-test\.ya?ml$`)
 
-// findTests finds the directories that are tests with all below them: those with such a file,
-// or rather the nearest directory at or above one whose name begins with a dot, where tests
-// keep what they share.
+// findTests finds the directories that are tests, including all directories below: those with such a file, or the
+// nearest directory at or above whose name begins with a dot, where tests keep shared files.
 func (d *discoverer) findTests() {
 	d.tests = map[string]bool{}
 	for _, l := range d.dirs {
@@ -36,7 +34,8 @@ func (d *discoverer) findTests() {
 	}
 }
 
-// testsOwnPolicies reports whether a test of Kyverno tries policies in its own directory or below, which may be deployed.
+// testsOwnPolicies reports whether a test of Kyverno tests policies in its own directory or below, which may be
+// deployed.
 func (d *discoverer) testsOwnPolicies(name string) bool {
 	var test struct {
 		Policies []string `json:"policies"`
@@ -67,18 +66,17 @@ func (d *discoverer) inTest(dir string) bool {
 	return ok
 }
 
-// TestData is the name of directories that hold what tests read, as go help packages has it:
-// "Directory ... names ... that are named "testdata" are ignored."
+// TestData is the name of directories with data for tests, as in go help packages: "Directory ... names ... that are
+// named "testdata" are ignored."
 const TestData = "testdata"
 
-// isTestData reports whether a directory is named testdata, or is below one that is, and
-// nobody asked for it.
+// isTestData reports whether a directory is at or below one named testdata, and is not selected by Selection.TestData.
 func (d *discoverer) isTestData(dir string) bool {
 	_, ok := topTestData(dir)
 	return ok && (d.testData == nil || !d.testData(dir))
 }
 
-// topTestData is the highest directory named testdata at or above a directory.
+// topTestData returns the highest directory named testdata at or above a directory.
 func topTestData(dir string) (top string, ok bool) {
 	for at := dir; at != "."; at = path.Dir(at) {
 		if path.Base(at) == TestData {
@@ -88,8 +86,8 @@ func topTestData(dir string) (top string, ok bool) {
 	return top, ok
 }
 
-// testGaps adds a gap for each test that no other one contains: what applies a directory above
-// with all below it applies tests, too.
+// testGaps adds a gap for each test that is not part of another one: a deployer that applies everything below a
+// directory applies tests as well.
 func (d *discoverer) testGaps() {
 	told := map[string]bool{}
 	for _, l := range d.dirs {
@@ -111,7 +109,7 @@ func (d *discoverer) isSource(l *directory) bool {
 	return len(l.rootFiles) > 0 || slices.ContainsFunc(l.manifests, func(name string) bool { return d.isManifestOf(l, name) })
 }
 
-// manifestsID is an identity of the manifests and kustomizations at and below a directory.
+// manifestsID returns an identity of the manifests and kustomizations at and below a directory.
 func (d *discoverer) manifestsID(dir string) string {
 	var names []string
 	at := d.extents[dir]
@@ -124,7 +122,7 @@ func (d *discoverer) manifestsID(dir string) string {
 	return d.filesID(names)
 }
 
-// filesID is an identity of files.
+// filesID returns an identity of files.
 func (d *discoverer) filesID(names []string) string {
 	h := sha256.New()
 	for _, name := range names {

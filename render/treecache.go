@@ -11,48 +11,47 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// treeCacheFormat is the version of the format, and of the rules by which its content is found.
+// treeCacheFormat is the version of the format, and of the rules that produce the content.
 const treeCacheFormat = "preadmit-tree-7"
 
-// maxCachedTree bounds what the cache holds of a tree, in bytes.
+// maxCachedTree is the limit for the entry of a tree, in bytes.
 const maxCachedTree = 64 << 20
 
-// cachedTree is what the cache holds of a tree: what its directories hold, and what its roots
-// are made of. Each part is a function of the program, its limits and a directory, which
-// is named by its path and git's name of its content. Whatever a tree has in the
-// same place can be taken from it, whichever tree it is of.
+// cachedTree is the cached information about a tree: the contents of its directories, and the needs of its roots. Each
+// part is a function of the program, its limits and a directory, which is identified by its path and git's name of its
+// content. So it is valid for any tree with this directory at this path.
 type cachedTree struct {
 	found *discoverer
 	ids   map[string]string
 	needs map[RootID]*needsEntry
 }
 
-// treeEntry is a memory as it is kept.
+// treeEntry is the stored form of a cachedTree.
 type treeEntry struct {
 	Dirs  []dirEntry
 	Roots []needsEntry
 }
 
-// dirEntry is a directory, with what its root files use.
+// dirEntry is the stored form of a directory, with what its root files use.
 type dirEntry struct {
 	Path, ID                string
-	Below                   int // directories from this one on that are at or below it
+	Below                   int // number of directories at or below it, which follow in the list
 	RootFiles, Manifests    []string
 	Beside                  []string
 	Chart, Template, Broken bool
 	HasUses, Component      bool
 	Files, Dirs, Bases      []string
-	Resources               []string // those of Files that are listed as resources
+	Resources               []string // the Files that are listed as resources
 	Within                  string
 	Objects, NoObjects      []string
 }
 
-// needsEntry are the inputs of a root.
+// needsEntry is the stored form of the needs of a root.
 type needsEntry struct {
 	RootID                           RootID
 	Manifests                        []string // of a plain root
 	Within                           string
-	Reads, IDs                       []string // what is read, and what identifies it
+	Reads, IDs                       []string // names and identities of what is read
 	Misses                           []string
 	Free, Composed, Renamed, Patched bool
 	Charts                           bool
@@ -63,13 +62,12 @@ type needsEntry struct {
 	Artifacts                        []Artifact
 }
 
-// treeKey returns the key of trees that have the same directories at the top, which are
-// of one repository as a rule.
+// treeKey returns the key for trees with the same directories at the top, which usually are of the same repository.
 func (r *Renderer) treeKey() cacheKey {
 	words := []string{treeCacheFormat, program(), r.opts.text()}
 	entries, err := fs.ReadDir(r.tree.Fsys, ".")
 	if err != nil {
-		return "" // and nothing else can be found out of the tree
+		return "" // then the tree cannot be searched either
 	}
 	for _, e := range entries {
 		if e.IsDir() {
@@ -79,7 +77,7 @@ func (r *Renderer) treeKey() cacheKey {
 	return newCacheKey(words...)
 }
 
-// cachedTree returns what the cache holds of a tree like this one; nil when it holds nothing.
+// cachedTree returns the cached information about a similar tree; nil if there is none.
 func (r *Renderer) cachedTree() *cachedTree {
 	var kept treeEntry
 	if key := r.treeKey(); key == "" || !r.opts.Cache.read(key, &kept) {
@@ -115,9 +113,8 @@ func (d *dirEntry) directory() *directory {
 	return l
 }
 
-// CacheTree keeps in the cache what Discover and Needs found out about the tree and
-// these roots of it, if that is much more than the cache has. Without a cache, or for a
-// tree whose directories have no names, it does nothing.
+// CacheTree stores the results of Discover, and of Needs for the given roots, in the cache, if much of it is new. It
+// does nothing without a cache, or for a tree without git's names of directories.
 func (r *Renderer) CacheTree(roots []Root) {
 	found := r.found.Load()
 	named, ok := r.tree.Fsys.(treeNames)
@@ -131,7 +128,7 @@ func (r *Renderer) CacheTree(roots []Root) {
 	r.opts.Cache.keep(r.treeKey(), &kept, maxCachedTree)
 }
 
-// rootEntries returns the entries of roots, made on all cores.
+// rootEntries returns the entries of roots, computed in parallel.
 func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 	all := make([]*needsEntry, len(roots))
 	var group errgroup.Group
@@ -144,7 +141,7 @@ func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 			return nil
 		})
 	}
-	_ = group.Wait() // nothing fails
+	_ = group.Wait() // the functions return no errors
 	var out []needsEntry
 	for _, in := range all {
 		if in != nil {
@@ -154,7 +151,7 @@ func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 	return out
 }
 
-// isNew reports whether enough of what was found is not in the cache.
+// isNew reports whether more than a twentieth of the directories is not in the cache.
 func (d *discoverer) isNew() bool {
 	fresh := 0
 	for _, l := range d.dirs {
@@ -196,14 +193,14 @@ func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
 	for _, name := range out.Reads {
 		out.IDs = append(out.IDs, in.Trace.Reads[name])
 	}
-	if out.Words == nil && in.Problem == nil { // else nobody asks
+	if out.Words == nil && in.Problem == nil { // otherwise the words are not used
 		out.Words = r.tree.WordSet(in.files)
 	}
 	return out
 }
 
-// cachedNeeds returns the needs of a root from the cache, if they follow
-// from what the tree has in common with the one they were of; else nil.
+// cachedNeeds returns the needs of a root from the cache, if they depend only on what both trees have in common; else
+// nil.
 func (r *Renderer) cachedNeeds(root Root) *Needs {
 	found := r.found.Load()
 	if found == nil || found.shared == nil {

@@ -14,60 +14,57 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Unit is what a deployer adds to a root: the object in a cluster that has something
-// applied, and how it is applied. Everything that decides what the root renders to, beside
-// the files of the tree, is in it.
+// Unit is what a deployer adds to a root: the object in a cluster that defines the root, and how the root is applied.
+// Together with the files of the tree, it decides everything that the root renders to.
 type Unit struct {
-	// Object is the object that asks for the root, as its parent renders it, in JSON. It is
-	// what the deployer sees in the cluster. Of an entry point that the repository does not
-	// hold (it is made by `flux bootstrap`) it is what follows from where it is.
+	// Object is the object that defines the root, in JSON, as its parent renders it and the deployer sees it in the
+	// cluster. For an entry point whose object is not in the repository (`flux bootstrap` creates it), it is derived
+	// from the directory.
 	Object json.RawMessage
-	// Parent is the root that renders Object, and Index the place of Object there. Of an entry
-	// point it is a root that no unit applies, or that the unit applies itself; zero when the
-	// repository does not hold the object. Parent.Object is set when another unit applies it.
+	// Parent is the root that renders Object, and Index the index of Object there. For an entry point, it is a root
+	// that no unit applies, or that the unit itself applies; zero if the repository does not contain the object.
+	// Parent.Object is set when another unit applies it.
 	Parent RootID
 	Index  int
-	// Entry is set for an entry point: what nothing in the repository applies but itself.
+	// Entry is set for an entry point: a unit that nothing in the repository applies but itself.
 	Entry bool
-	// Cluster is the cluster that the objects are applied to: that of the root's identity, as a
-	// rule. A unit that names a kubeconfig applies to another one, which is called after the
-	// Secret it is in. Objects of units with the same Cluster live beside each other.
+	// Cluster is the cluster that the objects are applied to, usually that of the root's identity. A unit with a
+	// kubeconfig applies to another cluster, which is named after the kubeconfig's Secret. Units with the same Cluster
+	// share its objects.
 	Cluster string
 	// Apply is how the objects are applied.
 	Apply Apply
-	// Checkout is what part of the tree the deployer sees.
+	// Checkout is the part of the tree that the deployer sees.
 	Checkout Checkout
-	// Variables are substituted in the objects, in the order of their names. They are
-	// resolved: those of ConfigMaps and Secrets are in it. One without a name stands for all
-	// that have no other value: what may define them is not in the repository.
+	// Variables are substituted in the objects, in the order of their names. Those of ConfigMaps and Secrets are
+	// included. One without a name stands for all other variables, because an object that may define them is not in the
+	// repository.
 	Variables []Variable
-	// Inputs are those that other objects provide to a ResourceSet, in the order in which they
-	// are used.
+	// Inputs are the inputs that other objects provide to a ResourceSet, in the order of use.
 	Inputs []Input
-	// Release is what a HelmRelease is made of; nil for other units.
+	// Release is the input of a HelmRelease; nil for other units.
 	Release *Release
-	// Application is what an Application of Argo CD is made of; nil for other units.
+	// Application is the input of an Application of Argo CD; nil for other units.
 	Application *Application
-	// Strict is set when a variable without a value fails the unit. Else it is empty.
+	// Strict is set when the unit fails for a variable without a value. Otherwise such a variable is empty.
 	Strict bool
-	// Problem is why the unit cannot be rendered, although its object asks for it: what it is
-	// made of is not in the repository, it reaches out of it, or its object is not valid. A root
-	// with such a unit renders to this Problem and nothing else.
+	// Problem is the reason why the unit cannot be rendered: its source is not in the repository, it reaches out of it,
+	// or its object is not valid. A root with such a unit renders to this Problem and nothing else.
 	Problem *Problem
-	// Artifact is what the unit is made of when that is not this repository; nil when it is.
-	// Checkout is a part of its files then, and the directory that the unit's object names is
-	// one of them, while that of the root is its parent's. Problem says when it is not there.
+	// Artifact is the unit's source if it is not this repository; nil otherwise. Checkout is then a part of the
+	// artifact's files and contains the directory that the unit's object names, while the root's directory is that of
+	// its parent. If the artifact is missing, Problem is set.
 	Artifact *Artifact
-	// Revision are the fields of the source's object that say which artifact it is, those that
-	// decide first.
+	// Revision are the fields of the source's object that select the revision of the artifact; those with precedence
+	// come first.
 	Revision []FieldRef `json:"-"`
-	// Origins returns where an object that a root of the same tree renders was written: that
-	// of Parent with Index for Object, those of Variables for ConfigMaps and Secrets. It is nil
-	// when nobody knows. It is how lines are followed, and decides nothing.
+	// Origins returns where an object that a root of the same tree renders was written: for Object, with Parent and
+	// Index, and for the ConfigMaps and Secrets of Variables. It is nil if that is not known. It is used to find lines
+	// and has no influence on results.
 	Origins func(ctx context.Context, root RootID, index int) (*origin.Origin, error) `json:"-"`
 }
 
-// ofAnyVersion is the unit without the version of the cluster.
+// ofAnyVersion returns the unit without the version of the cluster.
 func (u *Unit) ofAnyVersion() *Unit {
 	unit := *u
 	if u.Application != nil {
@@ -83,7 +80,7 @@ func (u *Unit) ofAnyVersion() *Unit {
 	return &unit
 }
 
-// madeOf are the roots that render what a unit is made of.
+// madeOf returns the roots that render the inputs of a unit.
 func (u *Unit) madeOf() []RootID {
 	if u == nil {
 		return nil
@@ -109,7 +106,7 @@ func (u *Unit) madeOf() []RootID {
 	return roots
 }
 
-// kubeVersion is the version of Kubernetes that a chart sees; empty for none.
+// kubeVersion returns the version of Kubernetes that a chart sees; empty for none.
 func (u *Unit) kubeVersion() string {
 	if u == nil || u.Release == nil {
 		return ""
@@ -117,19 +114,18 @@ func (u *Unit) kubeVersion() string {
 	return u.Release.KubeVersion
 }
 
-// IsElsewhere reports whether a unit is made of an artifact that is there.
+// IsElsewhere reports whether the source of a unit is an artifact that was fetched.
 func (u *Unit) IsElsewhere() bool {
 	return u != nil && u.Artifact != nil && u.Problem == nil && u.Release == nil && u.Application == nil
 }
 
-// Position returns where a field of the object that asks for the root is written, or the
-// object itself, as far as that can be told; the parent's directory at least.
+// Position returns where a field of the unit's object is written, or else the object itself, or at least the directory
+// of the parent.
 func (u *Unit) Position(ctx context.Context, path string) Position {
 	return u.Place(ctx, path).Position
 }
 
-// Place returns where a field of the object that asks for the root is written, as Position does, and
-// how that is known.
+// Place returns where a field of the unit's object is written, as Position does, and how that is known.
 func (u *Unit) Place(ctx context.Context, path string) origin.Place {
 	if u.Origins != nil && u.Parent != (RootID{}) {
 		if o, err := u.Origins(ctx, u.Parent, u.Index); err == nil && o != nil {
@@ -139,7 +135,7 @@ func (u *Unit) Place(ctx context.Context, path string) origin.Place {
 	return origin.Place{Position: Position{Path: u.Parent.Dir}}
 }
 
-// FirstPosition returns where the first of some fields is written that the repository has.
+// FirstPosition returns where the first of the fields that exist in the repository is written.
 func (u *Unit) FirstPosition(ctx context.Context, fields []FieldRef) (at Position, ok bool) {
 	for _, field := range fields {
 		if u.Origins == nil || field.Root == (RootID{}) {
@@ -156,26 +152,25 @@ func (u *Unit) FirstPosition(ctx context.Context, fields []FieldRef) (at Positio
 
 // Apply is how a deployer applies the objects of a unit.
 type Apply struct {
-	// Suspended units apply nothing and delete nothing, now and when they go.
+	// Suspended is set when nothing is applied or deleted, not even when the unit's object is deleted.
 	Suspended bool
 	// Prune is set when an object that is no longer rendered is deleted.
 	Prune bool
-	// DeletionPolicy is what becomes of the objects when the unit's object is deleted: one of
-	// MirrorPrune (as Prune says), Delete, WaitForTermination (deleted) and Orphan (they stay).
-	// It is never empty.
+	// DeletionPolicy decides what happens to the objects when the unit's object is deleted: MirrorPrune (deleted if
+	// Prune is set), Delete, WaitForTermination (deleted) or Orphan (kept). It is never empty.
 	DeletionPolicy string
-	// User is the user of the requests to the API server: the name of a service account, as
-	// system:serviceaccount:NAMESPACE:NAME, or empty for that of the deployer itself.
+	// User is the user of the requests to the API server: a service account, as system:serviceaccount:NAMESPACE:NAME,
+	// or empty for the user of the deployer itself.
 	User string
-	// Force is set when an object with a changed immutable field is deleted and made again.
+	// Force is set when an object with a changed immutable field is deleted and created again.
 	Force bool
-	// SyncOptions are the options by which Argo CD applies the objects, as ServerSideApply=true.
+	// SyncOptions are the sync options of Argo CD, for example ServerSideApply=true.
 	SyncOptions []string
-	// Ignored are the fields that updates leave as they are in the cluster.
+	// Ignored are the fields that updates do not change in the cluster.
 	Ignored []Ignored
 }
 
-// Deletes reports whether the objects are deleted when the unit's object is.
+// Deletes reports whether the objects are deleted when the unit's object is deleted.
 func (a Apply) Deletes() bool {
 	switch {
 	case a.Suspended:
@@ -188,27 +183,26 @@ func (a Apply) Deletes() bool {
 	return true
 }
 
-// Ignored is a field that Argo CD leaves as it is in the cluster when it updates an object: one that
-// spec.ignoreDifferences of an Application names where the Application is synchronized with
-// RespectIgnoreDifferences=true.
+// Ignored is a field that Argo CD does not change when it updates an object: a field of spec.ignoreDifferences of an
+// Application that is synchronized with RespectIgnoreDifferences=true.
 type Ignored struct {
-	// Group and Kind are patterns of the objects' kind, in which * stands for any text. Namespace
-	// and Name are those of one object, or empty for any.
+	// Group and Kind are patterns for the objects' group and kind, in which * matches any text. Namespace and Name
+	// select one object; empty matches any.
 	Group, Kind, Namespace, Name string
-	// Path leads to the field, with AnyItem for all items of a list and all keys of a mapping. It is
-	// empty where it is not known which fields of the object it is.
+	// Path is the path of the field, with AnyItem for all items of a list and all keys of a mapping. It is empty if it
+	// is not known which fields of the object are ignored.
 	Path []string
-	// Exact is set when the field is ignored whatever the object has.
+	// Exact is set when the field is ignored whatever the content of the object.
 	Exact bool
-	// Reason says why the value is not known, as that of Unknown does.
+	// Reason is the reason why the value is not known, as in Unknown.
 	Reason string
 }
 
-// AnyItem is the step of a path that leads to all items.
+// AnyItem is the step of a path that stands for all items.
 const AnyItem = "[]"
 
-// Matches reports whether the field is one of an object. Like Argo CD it takes a pattern that is
-// none for one that matches nothing (util/glob, Match).
+// Matches reports whether the field is one of an object. An invalid pattern matches nothing, as in Argo CD (util/glob,
+// Match).
 func (i *Ignored) Matches(group, kind, namespace, name string) bool {
 	matches := func(pattern, value string) bool {
 		g, err := glob.Compile(pattern)
@@ -218,26 +212,24 @@ func (i *Ignored) Matches(group, kind, namespace, name string) bool {
 		(i.Namespace == "" || i.Namespace == namespace) && (i.Name == "" || i.Name == name)
 }
 
-// Checkout is the part of a tree that a deployer sees, in its own place.
+// Checkout is the part of a tree that a deployer sees, at its paths in the tree.
 type Checkout struct {
-	// Top is the directory that is the top of what it sees; "." for all of the tree.
+	// Top is the top directory of the checkout; "." for the whole tree.
 	Top string
-	// Source is the directory that is the top of the source, of which all below Top is a part: patterns count from
-	// there. It is Top where it is empty.
+	// Source is the top directory of the source, of which the files below Top are a part: patterns are relative to it.
+	// Empty means Top.
 	Source string
-	// Only are directories and files, everything outside of which is left out; none for all below
-	// Top.
+	// Only are the only directories and files that the checkout contains; nil for everything below Top.
 	Only []string
-	// Ignore are patterns of a source's spec.ignore, in the format of gitignore, with which
-	// files are left out beside those that .sourceignore files name. HasIgnore is set when
-	// there is such a field, even an empty one.
+	// Ignore are the patterns of a source's spec.ignore, in the format of gitignore, for files to leave out in addition
+	// to those of .sourceignore files. HasIgnore is set when the field exists, even if it is empty.
 	Ignore    string
 	HasIgnore bool
-	// Revision is the branch of this repository that the source follows, as far as it says.
+	// Revision is the branch of this repository that the source follows, if it is known.
 	Revision string
 }
 
-// Same reports whether two checkouts see the same of a tree.
+// Same reports whether two checkouts see the same part of a tree.
 func (c Checkout) Same(other Checkout) bool {
 	return c.Top == other.Top && c.Source == other.Source && c.Revision == other.Revision && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
 }
@@ -245,10 +237,10 @@ func (c Checkout) Same(other Checkout) bool {
 // Variable is a variable that is substituted in the objects of a unit.
 type Variable struct {
 	Name string
-	// Value is the value as it is substituted. It is empty when it is not known.
+	// Value is the substituted value; empty if it is not known.
 	Value string
-	// Unknown says why the value is not known: it is encrypted, or what holds it is not in the
-	// repository. It is empty for a known one.
+	// Unknown is the reason why the value is not known: it is encrypted, or its object is not in the repository. It is
+	// empty if the value is known.
 	Unknown string
 	// Written is the field that holds the value: of the unit's own object, or of a
 	// ConfigMap or Secret.
@@ -257,7 +249,7 @@ type Variable struct {
 
 // Input is a set of inputs of a ResourceSet.
 type Input struct {
-	// Provider has them, and Values are the inputs in JSON.
+	// Provider is the object that provides them, and Values are the inputs in JSON.
 	Provider ObjectRef
 	Values   json.RawMessage
 	// Written is the field that holds them.
@@ -266,20 +258,18 @@ type Input struct {
 
 // FieldRef is a field of an object that a root renders.
 type FieldRef struct {
-	// Root renders the object, and Index is its place there. It is zero when the
-	// repository does not hold the object.
+	// Root renders the object, and Index is its index there. They are zero if the repository does not contain the
+	// object.
 	Root  RootID
 	Index int
-	// Path is the field, as in origin.Origin.Find.
+	// Path is the path of the field, as in origin.Origin.Find.
 	Path string
 }
 
-// ignoredFields are those of the spec of a unit's object that decide nothing about what
-// is applied, only when.
+// ignoredFields are the fields of the spec of a unit's object that only influence when something is applied.
 var ignoredFields = [...]string{"interval", "retryInterval", "timeout", "wait", "healthChecks", "healthCheckExprs", "dependsOn"}
 
-// Same reports whether two units render the same of the same files, and apply it in the
-// same way. Both may be nil.
+// Same reports whether two units render the same from the same files, and apply it in the same way. Both may be nil.
 func (u *Unit) Same(other *Unit) bool {
 	if u == nil || other == nil {
 		return u == other
@@ -288,8 +278,7 @@ func (u *Unit) Same(other *Unit) bool {
 		(bytes.Equal(u.Object, other.Object) || bytes.Equal(u.decisive(), other.decisive()))
 }
 
-// words are all that decides what the unit renders to and how it is applied, but for its
-// object.
+// words returns everything that decides what the unit renders to and how it is applied, except its object.
 func (u *Unit) words() []string {
 	if u == nil {
 		return nil
@@ -315,7 +304,7 @@ func (u *Unit) words() []string {
 	return words
 }
 
-// decisive is the unit's object without what decides nothing.
+// decisive returns the unit's object without the fields that decide nothing.
 func (u *Unit) decisive() []byte {
 	var o struct {
 		APIVersion string `json:"apiVersion"`
@@ -335,7 +324,7 @@ func (u *Unit) decisive() []byte {
 	}
 	if o.Spec != nil && strings.HasPrefix(o.APIVersion, "kustomize.toolkit.fluxcd.io/") {
 		dir, _ := o.Spec["path"].(string)
-		o.Spec["path"] = path.Clean("/" + dir) // however it is spelled
+		o.Spec["path"] = path.Clean("/" + dir) // normalizes different spellings
 	}
 	data, err := json.Marshal(o)
 	if err != nil {

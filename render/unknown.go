@@ -9,29 +9,27 @@ import (
 	"strconv"
 )
 
-// Unknown is a field of an object whose value is not known offline: it is encrypted, or
-// what deploys the object puts something in it that is not in the repository. The
-// object's JSON holds what is written in its place.
+// Unknown is a field of an object whose value is not known offline: it is encrypted, or the deployer replaces it with
+// something that is not in the repository. The object's JSON holds the written value.
 type Unknown struct {
-	// Path leads to the field: the keys of mappings and the indexes of lists, in decimal.
-	// All that is below the field is unknown as well. A string is unknown as a whole when
-	// a part of it is, and a mapping when one of its keys is. An empty path is the object.
+	// Path is the path of the field: keys of mappings and indexes of lists, in decimal. Everything below the field is
+	// unknown as well. A string is unknown if a part of it is, and a mapping if one of its keys is. An empty path is
+	// the whole object.
 	Path []string `json:"path"`
-	// Reason says in words for the author of a change why the value is not known, as a
-	// clause about the field: "it is encrypted by SOPS".
+	// Reason is the reason why the value is not known, for the author of a change, as a clause about the field: "it is
+	// encrypted by SOPS".
 	Reason string `json:"reason"`
-	// Holds are the parts of a text that are not known, as they are written in it: variables,
-	// as `${DOMAIN}`, and in what the data of a Secret encodes, values that SOPS encrypted. The rest of
-	// the text is known. It is empty where nothing of the value is.
+	// Holds are the unknown parts of a text, as they are written in it: variables such as `${DOMAIN}`, and in the
+	// decoded data of a Secret, values that SOPS encrypted. The rest of the text is known. It is empty if the whole
+	// value is unknown.
 	Holds []string `json:"holds,omitempty"`
 }
 
-// variable is what tools that substitute variables replace. `$${X}` has them
-// write `${X}`.
+// variable matches what tools that substitute variables replace. They replace `$${X}` by `${X}`.
 var variable = regexp.MustCompile(`\$?\$\{#?([_A-Za-z][_A-Za-z0-9]*)[^{}]*\}`)
 
-// Variables returns the fields of an object that hold a variable, as in `${DOMAIN}`, for
-// an object of which is not known whether something substitutes them.
+// Variables returns the fields of an object with a variable, such as `${DOMAIN}`, for an object for which it is not
+// known whether something substitutes variables.
 func (o *Object) Variables() []Unknown {
 	return FieldsWith(o.Content(), func(text string) string {
 		for _, found := range variable.FindAllString(text, -1) {
@@ -43,7 +41,7 @@ func (o *Object) Variables() []Unknown {
 	})
 }
 
-// UnknownSpec says why a part of the spec of an object is not known; it is empty when all is.
+// UnknownSpec returns the reason why a part of the spec of an object is not known; empty if all is known.
 func (o *Object) UnknownSpec() string {
 	for _, u := range o.Unknown {
 		if len(u.Path) == 0 || u.Path[0] == "spec" {
@@ -53,8 +51,8 @@ func (o *Object) UnknownSpec() string {
 	return ""
 }
 
-// FieldsWith returns the fields below value whose text has a reason to be unknown, and the
-// mappings that have such a key, in the order of their paths.
+// FieldsWith returns the fields below value for whose text why returns a reason to be unknown, and the mappings with
+// such a key, in the order of their paths.
 func FieldsWith(value any, why func(text string) string) []Unknown {
 	var found []Unknown
 	var walk func(value any, path []string)
@@ -85,7 +83,7 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 	return found
 }
 
-// ValueAt returns the value that a path leads to; nil if there is none. A step into a list is its index.
+// ValueAt returns the value at a path; nil if there is none. A step into a list is its index.
 func ValueAt(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {
@@ -104,14 +102,14 @@ func ValueAt(value any, path []string) any {
 	return value
 }
 
-// TextAt returns the text that a path leads to; empty if there is none.
+// TextAt returns the text at a path; empty if there is none.
 func TextAt(value any, path []string) string {
 	text, _ := ValueAt(value, path).(string)
 	return text
 }
 
-// Differences returns the fields in which two values differ as unknown ones. One that only the second
-// has makes the mapping unknown that it is in.
+// Differences returns the fields in which two values differ, as unknown fields. A key that only one mapping has makes
+// the whole mapping unknown.
 func Differences(a, b any, reason string) []Unknown {
 	var found []Unknown
 	var walk func(a, b any, path []string)

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// usage is what kustomizations use.
+// usage is what kustomizations use. Its maps are keyed by path.
 type usage struct {
 	files map[string]bool
 	dirs  map[string]bool // with everything below
@@ -15,7 +15,7 @@ type usage struct {
 	reached map[string]bool
 }
 
-// kustomizeRoots picks the kustomizations nothing else uses, and notes what is used.
+// kustomizeRoots adds the kustomizations that nothing else uses as roots, and sets what is used.
 func (d *discoverer) kustomizeRoots() {
 	for _, l := range d.dirs {
 		if l.uses != nil {
@@ -35,7 +35,7 @@ func (d *discoverer) kustomizeRoots() {
 	}
 }
 
-// use is what is used of a directory.
+// use returns the usage that counts for a directory.
 func (d *discoverer) use(dir string) *usage {
 	if d.selected != nil && d.selected(dir) {
 		return d.usedInside
@@ -45,19 +45,19 @@ func (d *discoverer) use(dir string) *usage {
 
 func (l *directory) component() bool { return l.uses != nil && l.uses.Component }
 
-// picker picks roots among kustomizations.
+// picker selects roots among kustomizations.
 type picker struct {
 	all map[string]*directory
-	// users counts those that may make use of one.
+	// users is the number of kustomizations that may use one, by path.
 	users map[string]int
-	// mayBeRoot reports whether one is a root that nothing uses.
+	// mayBeRoot reports whether an unused kustomization is a root.
 	mayBeRoot func(*directory) bool
 	roots     []string
 	reached   map[string]bool
 }
 
-// pickRoots returns the kustomizations that may be roots and that no other one uses which
-// is rendered, and what those that are rendered use.
+// pickRoots returns the kustomizations that may be roots and that no other rendered one uses, and what rendered
+// kustomizations use.
 func (d *discoverer) pickRoots(mayBeRoot func(*directory) bool) ([]string, *usage) {
 	p := &picker{all: map[string]*directory{}, users: map[string]int{}, mayBeRoot: mayBeRoot, reached: map[string]bool{}}
 	var tops []*directory
@@ -77,7 +77,7 @@ func (d *discoverer) pickRoots(mayBeRoot func(*directory) bool) ([]string, *usag
 	for _, l := range tops {
 		p.top(l)
 	}
-	for _, l := range d.dirs { // what is left is used, but by nothing that is rendered: cycles
+	for _, l := range d.dirs { // the others are used, but by nothing that is rendered: cycles
 		if l.uses != nil && !p.reached[l.path] && mayBeRoot(l) {
 			p.addRoot(l)
 		}
@@ -85,7 +85,7 @@ func (d *discoverer) pickRoots(mayBeRoot func(*directory) bool) ([]string, *usag
 	return p.roots, d.usage(p.reached)
 }
 
-// top is for a kustomization that nothing uses: it is a root, or uses nothing itself.
+// top handles a kustomization that nothing uses: it is a root, or else what it uses does not count as used by it.
 func (p *picker) top(l *directory) {
 	if p.mayBeRoot(l) {
 		p.addRoot(l)
@@ -104,7 +104,7 @@ func (p *picker) addRoot(l *directory) {
 	p.reach(l.path)
 }
 
-// reach marks what a kustomization is made of.
+// reach marks the kustomizations that a kustomization consists of.
 func (p *picker) reach(dir string) {
 	l := p.all[dir]
 	if l == nil || p.reached[dir] {
@@ -116,8 +116,7 @@ func (p *picker) reach(dir string) {
 	}
 }
 
-// usage is what is used by those that are rendered, and what unused Components
-// read besides their resources.
+// usage returns what rendered kustomizations use, and what unused Components read besides their resources.
 func (d *discoverer) usage(reached map[string]bool) *usage {
 	u := &usage{files: map[string]bool{}, dirs: map[string]bool{}, reached: reached}
 	for _, l := range d.dirs {
@@ -141,8 +140,7 @@ func (u *usage) add(s *Uses) {
 	}
 }
 
-// addUnused adds what a Component uses that is not rendered. Its resources may be
-// applied without it.
+// addUnused adds what a Component that is not rendered uses. Its resources may be applied without it.
 func (u *usage) addUnused(s *Uses, reads tree.Trace) {
 	for _, name := range s.Files {
 		if reads.Reads[name] != "" && !slices.Contains(s.Resources, name) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Users returns the directories that kustomizations elsewhere use, or a file directly in
-// which they use, with the directories of those kustomizations, in the tree that Discover
-// searched. Kustomizations that no root is made of do not count.
+// Users maps directories that kustomizations in other directories use, or of which they use a file, to the directories
+// of those kustomizations. The tree must be one that Discover searched. Kustomizations that are not part of a root do
+// not count.
 func (r *Renderer) Users() map[string][]string {
 	users := map[string][]string{}
 	d := r.found.Load()
@@ -30,8 +30,8 @@ func (r *Renderer) Users() map[string][]string {
 	return users
 }
 
-// ManifestsCalled returns the files of a name, which is one of manifests, in the tree that
-// Discover searched, in the order of their paths.
+// ManifestsCalled returns the files with a name, which must be a manifest's, in the tree that Discover searched,
+// sorted.
 func (r *Renderer) ManifestsCalled(base string) []string {
 	var names []string
 	if d := r.found.Load(); d != nil {
@@ -47,8 +47,8 @@ func (r *Renderer) ManifestsCalled(base string) []string {
 	return names
 }
 
-// Unlisted returns the manifests directly in a directory that its kustomization, and those
-// that it uses, do not have among their resources. The tree is one that Discover searched.
+// Unlisted returns the manifests in a directory that neither its kustomization nor those that it uses list as
+// resources. Discover must have searched the tree.
 func (r *Renderer) Unlisted(dir string) []string {
 	d := r.found.Load()
 	l := d.at(dir)
@@ -65,8 +65,7 @@ func (r *Renderer) Unlisted(dir string) []string {
 	return names
 }
 
-// resources adds the files that a kustomization, and those that it uses, list as
-// resources.
+// resources adds the files that a kustomization, and those that it uses, list as resources.
 func (d *discoverer) resources(dir string, seen, files map[string]bool) map[string]bool {
 	l := d.at(dir)
 	if l == nil || l.uses == nil || seen[dir] {
