@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// resourcesFinalizer is the finalizer with which an Application takes its objects along.
+// resourcesFinalizer is the finalizer of an Application whose objects are deleted with it.
 const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
 
-// Apply is how the application controller of an Argo CD in a namespace applies the Application, but
-// for the fields that it leaves to others.
+// Apply returns how the application controller of an Argo CD in a namespace applies the Application, without the
+// ignored fields.
 func (a *Application) Apply(namespace string) render.Apply {
 	out := render.Apply{
 		DeletionPolicy: "Orphan",

@@ -14,14 +14,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// charts keeps the charts of a tree that were read.
+// charts caches the charts of a tree.
 type charts struct {
 	tree *tree.Tree
 	mu   sync.Mutex
 	all  map[string]func() *loaded
 }
 
-// loaded is a chart that was read.
+// loaded is the result of loading a chart.
 type loaded struct {
 	chart *release.Chart
 	err   error
@@ -45,7 +45,7 @@ func (cs *charts) of(h *helmPart) *loaded {
 			}
 			if err == nil {
 				err = chart.Complete(c.Chart)
-				if err != nil && h.from.IsChart() { // Argo CD gets them then
+				if err != nil && h.from.IsChart() { // Argo CD downloads them in this case
 					err = &release.Problem{Refused: true, Message: err.Error()}
 				}
 			}
@@ -97,7 +97,7 @@ func (cs *charts) dependency(h *helmPart, d render.Dependency) (*helmchart.Chart
 	return c, nil
 }
 
-// texts are all texts of a chart that objects are made of.
+// texts returns all texts of a chart from which objects may be rendered.
 func texts(c *helmchart.Chart) [][]byte {
 	var all [][]byte
 	for _, f := range c.Raw {
@@ -111,14 +111,15 @@ func texts(c *helmchart.Chart) [][]byte {
 	return all
 }
 
-// Declared returns what the charts of an Application ask for. What it defines is known when it is rendered.
+// Declared returns the API groups that the charts of an Application look up. What they define is only known after
+// rendering.
 func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 	var all []render.Declared
 	d.Mentions = func(group string) bool {
 		return slices.ContainsFunc(all, func(of render.Declared) bool { return of.Mentions(group) })
 	}
 	u, problem := r.prepare(root)
-	if problem != nil || len(root.Unit.Application.APIVersions) > 0 { // those count before what the repository has
+	if problem != nil || len(root.Unit.Application.APIVersions) > 0 { // configured APIVersions override what the repository has
 		return d
 	}
 	for _, p := range u.parts {
@@ -127,7 +128,7 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 			c := r.charts.of(m)
 			given, err := m.values(tree.NewTrace())
 			if c.err != nil || err != nil || len(m.options().APIVersions) > 0 {
-				continue // as rendering says
+				continue // rendering reports the error
 			}
 			all = append(all, c.chart.Groups().Declared(given.texts()...))
 		case *kustomizePart:

@@ -17,13 +17,13 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// originsOf returns where objects were written.
+// originsOf returns the origins of objects.
 type originsOf func(ctx context.Context) ([]*origin.Origin, error)
 
-// kindless is what Argo CD says to a document without a kind.
+// kindless is Argo CD's message for a document without a kind.
 const kindless = "failed to unmarshal: Object 'Kind' is missing"
 
-// skipMarker has a file left out.
+// skipMarker is the text that makes Argo CD skip a file.
 const skipMarker = "+argocd:skip-file-rendering"
 
 // directoryPart is a directory of manifests.
@@ -36,7 +36,7 @@ func (d *directoryPart) options() Directory {
 	return *d.source.Directory
 }
 
-// files are the manifests of the directory, in the order in which Argo CD reads them.
+// files returns the manifests of the directory, in the order in which Argo CD reads them.
 func (d *directoryPart) files(trace tree.Trace) ([]string, *render.Problem) {
 	opts := d.options()
 	include, err := compile(opts.Include)
@@ -79,12 +79,12 @@ func (d *directoryPart) files(trace tree.Trace) ([]string, *render.Problem) {
 	return found, nil
 }
 
-// compareWalked is the order in which a walk passes files.
+// compareWalked orders paths as a directory walk does.
 func compareWalked(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
-// compile compiles a pattern, in which `*` stands for slashes too; nil for none.
+// compile compiles a pattern, in which `*` matches slashes as well; nil for an empty pattern.
 func compile(pattern string) (glob.Glob, error) {
 	if pattern == "" {
 		return nil, nil
@@ -148,7 +148,7 @@ func (d *directoryPart) make(ctx context.Context, trace tree.Trace) (*made, *ren
 	return out, nil
 }
 
-// jsonnetOf are the files with Jsonnet that are not left out.
+// jsonnetOf returns the Jsonnet files that are not skipped.
 func (d *directoryPart) jsonnetOf(files []string, trace tree.Trace) []string {
 	var found []string
 	for _, name := range files {
@@ -162,7 +162,7 @@ func (d *directoryPart) jsonnetOf(files []string, trace tree.Trace) []string {
 	return found
 }
 
-// joined are the origins of several groups of objects.
+// joined concatenates the origins of several groups of objects.
 func joined(all []originsOf) originsOf {
 	return func(ctx context.Context) ([]*origin.Origin, error) {
 		var out []*origin.Origin
@@ -177,7 +177,7 @@ func joined(all []originsOf) originsOf {
 	}
 }
 
-// file reads one file; nil for one that is left out.
+// file reads one file; it returns nil for a skipped one.
 func (d *directoryPart) file(ctx context.Context, name string, texts map[string]string, trace tree.Trace) (*made, *render.Problem) {
 	data, real, err := d.tree.Load(name, trace)
 	if err != nil {
@@ -191,7 +191,7 @@ func (d *directoryPart) file(ctx context.Context, name string, texts map[string]
 	case tree.IsPointer(data):
 		return nil, &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: name}, Message: tree.Elsewhere(data)}
 	}
-	f := d.tree.DecodeManifest(real, data).LastOfRepeated() // as splitYAML of gitops-engine has it
+	f := d.tree.DecodeManifest(real, data).LastOfRepeated() // like splitYAML of gitops-engine
 	problem, ignored := broken(name, f, data)
 	if problem != nil {
 		return nil, problem
@@ -213,8 +213,7 @@ func (d *directoryPart) file(ctx context.Context, name string, texts map[string]
 	}}, nil
 }
 
-// broken says what is wrong with a file. One that holds no object, and does not look as if it
-// should, is ignored.
+// broken returns the problem of a file. A file that contains no object, and does not look like a manifest, is ignored.
 func broken(name string, f *tree.ManifestFile, data []byte) (problem *render.Problem, ignored bool) {
 	isJSON := path.Ext(name) == ".json"
 	objects := 0
@@ -241,10 +240,10 @@ func broken(name string, f *tree.ManifestFile, data []byte) (problem *render.Pro
 	return &render.Problem{Kind: render.ProblemFailed, Position: bad.Position, Message: fmt.Sprintf("failed to unmarshal: %s", bad.Message)}, false
 }
 
-// others returns what is to be said of the documents of a file that are no objects of a cluster and that Argo CD does
-// not ignore: why it applies nothing, and warnings of those that configure kustomize.
+// others checks the documents of a file that are not objects of a cluster and that Argo CD does not ignore. It returns
+// the reason why Argo CD applies nothing, and warnings for documents that configure kustomize.
 func others(name string, f *tree.ManifestFile, data []byte) (problem *render.Problem, configuration []render.Diagnostic) {
-	documents, _ := tree.SplitDocuments(name, data) // it was split before
+	documents, _ := tree.SplitDocuments(name, data) // it was already split without errors
 	failed := func(line int, message string) *render.Problem {
 		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: line}, Message: message}
 	}

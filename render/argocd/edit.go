@@ -15,18 +15,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// edited is a kustomization file with the options of an Application, as `kustomize edit` sets them.
+// edited is a kustomization file after `kustomize edit` with the options of an Application.
 type edited struct {
 	*part
 	file string
 	data []byte
 	top  *yaml.Node
-	// fields are the fields of the Application that nodes were made of.
+	// fields maps added nodes to the fields of the Application that they come from.
 	fields map[*yaml.Node]string
 	lines  map[int]*yaml.Node
 }
 
-// optionError says which option of an Application cannot be set.
+// optionError is the error of an option of an Application.
 type optionError struct {
 	field   string
 	message string
@@ -42,7 +42,7 @@ func (p *part) editProblem(file string, err error) *render.Problem {
 	return p.inFile(file, tree.ErrorLine(err), err.Error(), p.field(""))
 }
 
-// edit sets the options of a source in the order in which Argo CD does.
+// edit applies the options of a source in the same order as Argo CD.
 func edit(p *part, file string, data []byte) (*edited, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -69,21 +69,21 @@ func edit(p *part, file string, data []byte) (*edited, error) {
 	return e, e.encode(&doc)
 }
 
-// text is a scalar that a field of the Application says.
+// text returns a scalar with a value from a field of the Application.
 func (e *edited) text(value, field string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Style: yaml.DoubleQuotedStyle} // not `yes`, a boolean for kustomize
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Style: yaml.DoubleQuotedStyle} // quoted, because kustomize reads `yes` as a boolean
 	e.fields[n] = field
 	return n
 }
 
-// setText sets a field at the top, if the option is set.
+// setText sets a top-level field, if the option is set.
 func (e *edited) setText(name, value string) {
 	if value != "" {
 		set(e.top, e.text(name, name), e.text(value, name))
 	}
 }
 
-// child is the value of a key of a mapping; nil when it has none.
+// child returns the value of a key of a mapping; nil if it is missing.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -104,7 +104,7 @@ func set(n, key, value *yaml.Node) {
 	n.Content = append(n.Content, key, value)
 }
 
-// list is a list at the top, made where it is missing.
+// list returns a top-level list, and creates it if it is missing.
 func (e *edited) list(name, field string) *yaml.Node {
 	n := child(e.top, name)
 	if n == nil || n.Kind != yaml.SequenceNode {
@@ -112,12 +112,11 @@ func (e *edited) list(name, field string) *yaml.Node {
 		e.fields[n] = field
 		set(e.top, e.text(name, field), n)
 	}
-	n.Style &^= yaml.FlowStyle // each entry has lines of its own
+	n.Style &^= yaml.FlowStyle // puts each entry on its own lines
 	return n
 }
 
-// mapping is a mapping of fields and their values, all of one field of the Application. Empty
-// values are left out.
+// mapping returns a mapping of the non-empty pairs of keys and values, which come from one field of the Application.
 func (e *edited) mapping(field string, pairs ...string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	e.fields[n] = field
@@ -129,8 +128,8 @@ func (e *edited) mapping(field string, pairs ...string) *yaml.Node {
 	return n
 }
 
-// images sets `images:`, as `kustomize edit set image` does: entries of a name are replaced, and
-// all are sorted.
+// images sets `images:`, as `kustomize edit set image` does: entries with the same name are replaced, and all are
+// sorted.
 func (e *edited) images(o *Kustomize) error {
 	if len(o.Images) == 0 {
 		return nil
@@ -185,7 +184,7 @@ func parseImage(option string) (image, error) {
 	return image{name: key, newName: name, tag: tag, digest: digest}, nil
 }
 
-// splitImage cuts NAME:TAG@DIGEST. A port is a part of the name.
+// splitImage splits NAME:TAG@DIGEST. A port is part of the name.
 func splitImage(text string) (name, tag, digest string) {
 	name, digest, _ = strings.Cut(text, "@")
 	slash := max(strings.Index(name, "/"), 0)
@@ -259,7 +258,7 @@ func (e *edited) labels(o *Kustomize) error {
 	return e.addPairs(e.in(entry, "pairs", "commonLabels"), "commonLabels", "label", values, o.ForceCommonLabels)
 }
 
-// inTop and in are a mapping below another, made where it is missing.
+// inTop and in return a mapping below another one, and create it if it is missing.
 func (e *edited) inTop(name string) *yaml.Node { return e.in(e.top, name, name) }
 
 func (e *edited) in(above *yaml.Node, name, field string) *yaml.Node {
@@ -283,7 +282,7 @@ func (e *edited) addPairs(to *yaml.Node, field, kind string, values map[string]s
 		}
 		value := values[key]
 		if len(value) > 1 && strings.HasPrefix(value, `"`) && strings.HasSuffix(value, `"`) {
-			value = value[1 : len(value)-1] // kustomize takes quotes for those of a command line
+			value = value[1 : len(value)-1] // kustomize removes quotes, as on a command line
 		}
 		set(to, e.text(key, at), e.text(value, at))
 	}
@@ -321,7 +320,7 @@ func (e *edited) patches(o *Kustomize) error {
 	return nil
 }
 
-// of notes that a node and all in it are of a field of the Application.
+// of records the field of the Application for a node and its descendants.
 func (e *edited) of(n *yaml.Node, field string) {
 	e.fields[n] = field
 	n.Style = 0
@@ -340,7 +339,7 @@ func (e *edited) of(n *yaml.Node, field string) {
 	}
 }
 
-// components adds components that the file does not have.
+// components adds components that the file does not list yet.
 func (e *edited) components(o *Kustomize) error {
 	for i, c := range o.Components {
 		at := path.Join(e.dir, c)

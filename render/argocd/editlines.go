@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// encode writes the file, and notes which line is of which node.
+// encode encodes the file, and sets the node of each line.
 func (e *edited) encode(doc *yaml.Node) error {
 	data, err := yaml.Marshal(doc)
 	if err != nil {
@@ -27,7 +27,7 @@ func (e *edited) encode(doc *yaml.Node) error {
 			last += strings.Count(written.Value, "\n") + 1
 		}
 		for line := written.Line; line <= last; line++ {
-			e.lines[line] = of // the innermost is the last
+			e.lines[line] = of // inner nodes are visited last
 		}
 		for i := 0; i < len(written.Content) && i < len(of.Content) && written.Kind == of.Kind; i++ {
 			walk(written.Content[i], of.Content[i])
@@ -37,8 +37,7 @@ func (e *edited) encode(doc *yaml.Node) error {
 	return nil
 }
 
-// real is where what stands on a line of the file was written: in the original, or in the
-// Application.
+// real returns where a line of the file was written: in the original file, or in the Application.
 func (e *edited) real(p tree.Position) tree.Position {
 	n := e.lines[p.Line]
 	if n == nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// environment are the variables that an Application may use in its options (the build
-// environment of Argo CD).
+// environment is the build environment of Argo CD: the variables that an Application may use in its options.
 type environment map[string]string
 
-// revision stands for the commit that is deployed, which is not known before it is made. It is
-// found again in what is rendered, and so begins with what nobody writes.
+// revision stands for the deployed commit, which is not known before it is made. It is searched for in rendered
+// objects, so it begins with digits that nobody writes by chance.
 const revision = "e7b90d4f36a1c85872fe60b9d3415ca8f29e7d06"
 
 const unknownRevision = "it holds the commit that is deployed, which is not known before it is made"
@@ -36,7 +35,7 @@ func environmentOf(app *Application, instance string, s *Source) environment {
 	}
 }
 
-// expand replaces variables; `$$` is a dollar.
+// expand replaces variables; `$$` becomes a dollar.
 func (e environment) expand(text string) string {
 	return os.Expand(text, func(name string) string {
 		if name == "$" {
@@ -46,7 +45,7 @@ func (e environment) expand(text string) string {
 	})
 }
 
-// unknownFields are the fields of an object that the commit is in.
+// unknownFields returns the fields of an object that contain the commit.
 func unknownFields(o *render.Object) []render.Unknown {
 	if !strings.Contains(string(o.JSON), revision[:7]) {
 		return nil
@@ -59,8 +58,8 @@ func unknownFields(o *render.Object) []render.Unknown {
 	})
 }
 
-// capabilities are the version of Kubernetes and the APIs that charts see: those that the options of
-// a source name, else those of the cluster. Charts see only the numbers of a version.
+// capabilities returns the version of Kubernetes and the API versions that charts see: those in the options of a
+// source, or else those of the cluster. Charts see only the numbers of a version.
 func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube string, served []string, err error) {
 	application := p.root.Unit.Application
 	if kube = cmp.Or(kubeVersion, application.KubeVersion); kube != "" {
@@ -82,8 +81,8 @@ func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube stri
 	return kube, served, nil
 }
 
-// knowsKinds reports whether all is known that charts see of what the cluster serves: the options of a source or the
-// configuration name it, or no other custom kinds are there.
+// knowsKinds reports whether all API versions that charts see are known: the options of a source or the configuration
+// list them, or the cluster has no other custom kinds.
 func (p *part) knowsKinds(apiVersions []string) bool {
 	application := p.root.Unit.Application
 	return len(apiVersions) > 0 || len(application.APIVersions) > 0 || application.KindsKnown

@@ -9,14 +9,14 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// alwaysExcluded are the kinds that every Argo CD leaves alone (util/settings/resources_filter.go).
+// alwaysExcluded are the kinds that every Argo CD ignores (util/settings/resources_filter.go).
 var alwaysExcluded = []render.ResourceFilter{
 	{APIGroups: []string{"events.k8s.io", "metrics.k8s.io"}},
 	{APIGroups: []string{""}, Kinds: []string{"Event"}},
 	{APIGroups: []string{"coordination.k8s.io"}, Kinds: []string{"Lease"}},
 }
 
-// isExcluded reports whether Argo CD leaves an object alone for its kind.
+// isExcluded reports whether Argo CD ignores an object because of its kind.
 func (u *unit) isExcluded(content map[string]any) bool {
 	application := u.root.Unit.Application
 	group, _, kind := groupKindOf(content)
@@ -36,7 +36,7 @@ func (u *unit) isExcluded(content map[string]any) bool {
 	return slices.ContainsFunc(application.Inclusions, func(f render.ResourceFilter) bool { return anyMatches(f.Clusters, server) })
 }
 
-// anyMatches reports whether one of some patterns matches, or there is none.
+// anyMatches reports whether one of the patterns matches, or there are none.
 func anyMatches(patterns []string, text string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
 		g, err := glob.Compile(pattern)
@@ -44,7 +44,7 @@ func anyMatches(patterns []string, text string) bool {
 	})
 }
 
-// excluded is the remark on an object that is left alone.
+// excluded returns the diagnostic for an ignored object.
 func (u *unit) excluded(id identity) render.Diagnostic {
 	return render.Diagnostic{
 		Severity: render.SeverityWarning, Position: u.written(u.app.SourceField(0)),

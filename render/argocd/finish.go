@@ -9,20 +9,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// finished are the objects of a unit as they are applied.
+// finished are the objects of a unit in the form in which they are applied.
 type finished struct {
 	objects     []*render.Object
 	diagnostics []render.Diagnostic
-	// from are the places of the objects among all that was made.
+	// from are the indexes of the objects among all objects of the parts.
 	from []int
 }
 
-// identity is what an object is to the controller. Of objects that the server names each is
-// another.
+// identity is the identity of an object for the controller. Objects with generateName are all different.
 type identity struct{ group, kind, namespace, name string }
 
-// finish makes of what the parts made what the controller applies: lists are expanded,
-// namespaces filled in, repeated objects left out but for the last, and marks set.
+// finish does what the controller does with the objects of all parts: it expands lists, sets namespaces, drops repeated
+// objects except for the last one, and sets labels and annotations of the Application.
 func (u *unit) finish(all []*made) *finished {
 	out := &finished{}
 	var objects []*render.Object
@@ -100,8 +99,8 @@ func identityOf(content map[string]any, i int) identity {
 	return identity{group, kind, namespace, name}
 }
 
-// namespace fills in the namespace of the destination. An object of a kind that has none loses its
-// own; a kind that is not known is taken to have one.
+// namespace sets the namespace of the destination if an object has none. It removes the namespace of cluster-scoped
+// kinds. Unknown kinds are assumed to be namespaced.
 func (u *unit) namespace(content map[string]any, scopes map[groupKind]bool) {
 	group, _, kind := groupKindOf(content)
 	metadata := metadataOf(content)
@@ -125,7 +124,7 @@ func (u *unit) namespace(content map[string]any, scopes map[groupKind]bool) {
 
 type groupKind struct{ group, kind string }
 
-// scopes are the custom kinds that are known, and whether they are in namespaces.
+// scopes tells whether known custom kinds are namespaced.
 func (u *unit) scopes(objects []*render.Object) map[groupKind]bool {
 	known := map[groupKind]bool{}
 	for _, d := range u.root.Unit.Application.Definitions {

@@ -42,7 +42,7 @@ func (h *helmPart) needs() *render.Needs {
 	return in
 }
 
-// traceChart notes what a chart of the tree is made of.
+// traceChart records the files of a chart in the tree.
 func (h *helmPart) traceChart(trace tree.Trace) {
 	if h.from.IsChart() {
 		return
@@ -100,13 +100,13 @@ func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.P
 	return out, nil
 }
 
-// run is a release with the values that it is rendered with.
+// run is a release and the values for rendering it.
 type run struct {
 	*release.Release
 	given *given
 }
 
-// run prepares the release to be rendered.
+// run prepares the release for rendering.
 func (h *helmPart) run(trace tree.Trace) (*run, error) {
 	c := h.charts.of(h)
 	if c.err != nil {
@@ -128,7 +128,7 @@ func (h *helmPart) run(trace tree.Trace) (*run, error) {
 	return &run{r, given}, nil
 }
 
-// render renders the release, always as one that is installed.
+// render renders the release, always as an installation.
 func (r *run) render(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := r.Render(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *run) render(ctx context.Context) (*release.Rendered, error) {
 	return rendered, nil
 }
 
-// release is the release that `helm template` renders.
+// release returns the release that `helm template` renders.
 func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 	opts, application := h.options(), h.root.Unit.Application
 	version, served, err := h.capabilities(opts.KubeVersion, opts.APIVersions)
@@ -168,7 +168,7 @@ func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 	return r, nil
 }
 
-// problem is the problem that an error is.
+// problem converts an error to a problem.
 func (h *helmPart) problem(err error) *render.Problem {
 	var option *optionError
 	if errors.As(err, &option) {

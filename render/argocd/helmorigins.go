@@ -17,25 +17,25 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// tracedRelease finds where the objects of a release were written: where the value is that decides a
-// field, as is found by changing values and rendering again, else in the template, if that is in the
-// tree, or where the chart is named.
+// tracedRelease finds where the objects of a release were written. It changes values and renders again to find the
+// value that decides a field. Otherwise the place is in the template, if that is in the tree, or where the chart is
+// named.
 type tracedRelease struct {
 	*helmPart
 	run *run
-	// objects are what it was rendered to, of chart.
+	// objects are the rendered objects, and chart is their chart.
 	objects []*release.Object
 	chart   *helmchart.Chart
-	// items are the objects that those are, once lists are expanded.
+	// items are the objects after lists were expanded.
 	items []itemOf
-	// layers are the values of each option of the Application, the one that counts first.
+	// layers are the values of each option of the Application; the first one has precedence.
 	layers []layer
 }
 
-// itemOf is an object in what a release was rendered to.
+// itemOf is an expanded object of a rendered object.
 type itemOf struct {
 	index int
-	// at is its path there; empty for the whole.
+	// at is its path in the rendered object; empty for the whole object.
 	at     string
 	object *render.Object
 }
@@ -49,7 +49,7 @@ type layer struct {
 	field string
 }
 
-// origins returns where the objects were written.
+// origins returns the origins of the items.
 func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
 	t.layers = t.run.given.layers()
 	name := "chart " + t.run.Chart.Name() + " " + t.run.Chart.Metadata.Version
@@ -75,7 +75,7 @@ func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
 	return all, nil
 }
 
-// fieldIn is the path of a field of an object that lies at a path.
+// fieldIn returns the path of a field of an object that is at a path.
 func fieldIn(at, field string) string {
 	if at == "" || strings.HasPrefix(field, "[") {
 		return at + field
@@ -83,7 +83,7 @@ func fieldIn(at, field string) string {
 	return at + "." + field
 }
 
-// named is where the Application names the chart.
+// named returns where the Application names the chart.
 func (t *tracedRelease) named() tree.Position {
 	switch {
 	case t.from.IsChart():
@@ -94,8 +94,8 @@ func (t *tracedRelease) named() tree.Position {
 	return t.written(t.field("path"))
 }
 
-// releaseAt is where the Name or Namespace of the release is written: in an option, else it is that of the Application or
-// of its destination.
+// releaseAt returns where the Name or Namespace of the release is written: in an option, or else in the name of the
+// Application or in its destination.
 func (t *tracedRelease) releaseAt(field string) (place origin.Place, ok bool) {
 	option, other := "helm.releaseName", "metadata.name"
 	if field == "Namespace" {
@@ -107,7 +107,7 @@ func (t *tracedRelease) releaseAt(field string) (place origin.Place, ok bool) {
 	return place, place.Found()
 }
 
-// layers are the options that give values, the one that counts first.
+// layers returns the options that set values; the first one has precedence.
 func (g *given) layers() []layer {
 	var all []layer
 	for i, f := range g.files {
@@ -131,7 +131,7 @@ func (g *given) layers() []layer {
 	return all
 }
 
-// writtenAt is where the value of a leaf is written; ok is false for one that the tree does not have.
+// writtenAt returns where the value of a leaf is written; ok is false if it is not in the tree.
 func (t *tracedRelease) writtenAt(l *locate.Leaf) (place origin.Place, ok bool) {
 	for _, from := range t.layers {
 		if value, ok := chart.At(from.values, l.Path); ok && locate.Text(value) == locate.Text(l.Value) {
@@ -144,7 +144,7 @@ func (t *tracedRelease) writtenAt(l *locate.Leaf) (place origin.Place, ok bool) 
 	return place, false
 }
 
-// inLayer is where an option sets a leaf.
+// inLayer returns where an option sets a leaf.
 func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place, ok bool) {
 	content := t.run.given.contents[from.field]
 	switch {
@@ -165,7 +165,7 @@ func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place,
 	return place, place.Found()
 }
 
-// inFile is where a file of values sets a leaf.
+// inFile returns where a file of values sets a leaf.
 func (t *tracedRelease) inFile(name string, l *locate.Leaf) (place origin.Place, ok bool) {
 	data, err := t.tree.Read(t.tree.RealOr(name))
 	if err != nil {
@@ -178,8 +178,8 @@ func (t *tracedRelease) inFile(name string, l *locate.Leaf) (place origin.Place,
 	return t.inSource(name, origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}), true
 }
 
-// inSource is a place in a file as one of this repository: a file of another one is where the source of
-// the Application is named that has it.
+// inSource returns a place in a file. For a file outside of this repository, it is the place where the Application
+// names the source with the file.
 func (t *tracedRelease) inSource(name string, at origin.Place) origin.Place {
 	if !overlaid.Under(name) || t.top != "." && strings.HasPrefix(name, t.top+"/") {
 		return at

@@ -20,20 +20,20 @@ const (
 )
 
 var (
-	// phases are the hooks that a sync runs which succeeds, failure is that of others.
+	// phases are the hooks that a successful sync runs, failure the hook of a failed one.
 	phases  = []string{"PreSync", "Sync", "PostSync"}
 	failure = "SyncFail"
 	skip    = "Skip"
-	// deletions are the hooks that run when an Application is deleted, with what they are called in charts.
+	// deletions are the hooks that run when an Application is deleted, with Helm's names for them.
 	deletions = map[string]string{"PreDelete": "pre-delete", "PostDelete": "post-delete"}
-	// helmPhases are the hooks of Helm that a sync runs, with what they are here.
+	// helmPhases maps the hooks of Helm that a sync runs to those of Argo CD.
 	helmPhases = map[string]string{"pre-install": "PreSync", "pre-upgrade": "PreSync", "post-install": "PostSync", "post-upgrade": "PostSync"}
-	// helmPolicies are the deletion policies of Helm, with what they are here.
+	// helmPolicies maps the deletion policies of Helm to those of Argo CD.
 	helmPolicies = map[string]string{"before-hook-creation": beforeHookCreation, "hook-succeeded": hookSucceeded, "hook-failed": hookFailed}
 )
 
-// roleOf is what an object is to a sync, and when it is created and deleted if it is a hook
-// (gitops-engine, pkg/sync/hook; controller/hook.go).
+// roleOf returns the role of an object in a sync, and a Hook if it is a hook (gitops-engine, pkg/sync/hook;
+// controller/hook.go).
 func roleOf(content map[string]any, own render.Role) (render.Role, *render.Hook) {
 	annotations, _ := metadataOf(content)["annotations"].(map[string]any)
 	argo, isArgo := annotations[hookAnnotation].(string)
@@ -55,7 +55,7 @@ func roleOf(content map[string]any, own render.Role) (render.Role, *render.Hook)
 	return render.RoleIdleHook, hook
 }
 
-// phasesOf are the phases of a sync in which a hook runs; those of Helm do not count beside some of Argo CD.
+// phasesOf returns the phases of a sync in which a hook runs. Helm's annotation is ignored if Argo CD's has phases.
 func phasesOf(argo, helm string) (types []string) {
 	for _, name := range listed(argo) {
 		if slices.Contains(phases, name) || name == failure || name == skip {
@@ -73,7 +73,7 @@ func phasesOf(argo, helm string) (types []string) {
 	return types
 }
 
-// hookOf is a hook that a sync runs, by what is said of its deletion.
+// hookOf returns the Hook for deletion policies in annotations.
 func hookOf(annotations map[string]any) *render.Hook {
 	var policies []string
 	text, _ := annotations[policyAnnotation].(string)
@@ -92,7 +92,7 @@ func hookOf(annotations map[string]any) *render.Hook {
 	return &render.Hook{Ran: true, Replaced: replaced, Removed: removed, Updated: !replaced && !removed, Finalizer: hookFinalizer}
 }
 
-// listed are the words of an annotation.
+// listed returns the comma-separated words of an annotation.
 func listed(annotation string) (words []string) {
 	for word := range strings.SplitSeq(annotation, ",") {
 		words = append(words, strings.TrimSpace(word))

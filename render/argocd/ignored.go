@@ -5,10 +5,10 @@ import (
 	"github.com/preadmit/preadmit/render/argocd/settings"
 )
 
-// Ignored returns the fields that a sync leaves as they are in the cluster, none unless the
-// Application has the sync option RespectIgnoreDifferences=true (controller/sync.go,
-// normalizeTargetResources). The error says which expression of spec.ignoreDifferences is none: Argo
-// CD compares nothing then, with the option or without, and applies nothing.
+// Ignored returns the fields that a sync does not change in the cluster; none unless the Application has the sync
+// option RespectIgnoreDifferences=true (controller/sync.go, normalizeTargetResources). It fails for an invalid
+// expression in spec.ignoreDifferences, and returns its field: with or without the option, Argo CD then compares and
+// applies nothing.
 func (s *Spec) Ignored() (fields []render.Ignored, field string, err error) {
 	if fields, field, err = settings.IgnoredBy(s.IgnoreDifferences); err != nil {
 		return nil, "spec." + field, err
@@ -19,5 +19,5 @@ func (s *Spec) Ignored() (fields []render.Ignored, field string, err error) {
 	return fields, "", nil
 }
 
-// LeavesIgnored reports whether a sync leaves what is not compared as it is in the cluster.
+// LeavesIgnored reports whether a sync does not change ignored fields in the cluster.
 func (s *Spec) LeavesIgnored() bool { return s.HasOption("RespectIgnoreDifferences=true") }

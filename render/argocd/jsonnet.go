@@ -19,38 +19,38 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Jsonnet is evaluated in a process of its own: it has no bound on time and memory, and one
-// expression may need more than there is.
+// Jsonnet is evaluated in a separate process: it has no limit on time and memory, and one expression may need more
+// memory than there is.
 
 const (
-	// maxStack bounds how deep Jsonnet may call.
+	// maxStack limits the depth of calls in Jsonnet.
 	maxStack = 500
-	// maxText bounds what the files of a source evaluate to, in bytes.
+	// maxText limits the total result of the files of a source, in bytes.
 	maxText = 32 << 20
 )
 
-// WorkKind is the kind of the jobs that Work does.
+// WorkKind is the kind of job that Work runs.
 const WorkKind = "jsonnet"
 
 // jsonnetJob are the files of a source to evaluate.
 type jsonnetJob struct {
 	Files []string `json:"files"`
-	// Top is the directory that imports may not leave, Dirs are those in which they are looked for.
+	// Top is the directory that imports must not leave, Dirs are the directories where they are searched.
 	Top  string   `json:"top"`
 	Dirs []string `json:"dirs,omitempty"`
-	// TLAs and ExtVars are as the source has them, expanded.
+	// TLAs and ExtVars are the variables of the source, expanded.
 	TLAs    []JsonnetVar `json:"tlas,omitempty"`
 	ExtVars []JsonnetVar `json:"extVars,omitempty"`
 }
 
-// jsonnetResult is what they evaluate to, up to the first that fails.
+// jsonnetResult are the results of the files, up to the first that fails.
 type jsonnetResult struct {
 	Texts  []string   `json:"texts"`
 	Failed string     `json:"failed,omitempty"`
 	Trace  tree.Trace `json:"trace"`
 }
 
-// Work evaluates Jsonnet, in a process of its own.
+// Work evaluates Jsonnet in a separate process.
 func Work(_ context.Context, p *isolate.Process, t *tree.Tree, spec json.RawMessage) (any, error) {
 	p.Bound()
 	var j jsonnetJob
@@ -62,7 +62,7 @@ func Work(_ context.Context, p *isolate.Process, t *tree.Tree, spec json.RawMess
 	size := 0
 	for _, name := range j.Files {
 		p.At(name)
-		text, err := vm.EvaluateFile(name) // so that it imports from its own directory
+		text, err := vm.EvaluateFile(name) // resolves imports relative to the file's directory
 		if size += len(text); err == nil && size > maxText {
 			err = fmt.Errorf("it makes more than %d MiB", maxText>>20)
 		}
@@ -75,7 +75,7 @@ func Work(_ context.Context, p *isolate.Process, t *tree.Tree, spec json.RawMess
 	return out, nil
 }
 
-// machine is a virtual machine with the variables of a source, which imports from a tree.
+// machine returns a virtual machine with the variables of a source, which imports files from a tree.
 func (j *jsonnetJob) machine(t *tree.Tree, trace tree.Trace) *jsonnet.VM {
 	vm := jsonnet.MakeVM()
 	vm.MaxStack = maxStack
@@ -98,8 +98,8 @@ func (j *jsonnetJob) machine(t *tree.Tree, trace tree.Trace) *jsonnet.VM {
 	return vm
 }
 
-// importer imports files of the tree: beside the file that imports, in the directory of the source,
-// and in its libraries.
+// importer imports files of the tree: relative to the importing file, to the directory of the source, and to its
+// libraries.
 type importer struct {
 	*jsonnetJob
 	tree  *tree.Tree
@@ -142,7 +142,7 @@ func within(top, name string) bool {
 	return len(name) > len(top) && name[:len(top)+1] == top+"/"
 }
 
-// evaluate evaluates the Jsonnet of the directory, with what each of its files evaluates to.
+// evaluate returns the results of the Jsonnet files of the directory, by file.
 func (d *directoryPart) evaluate(ctx context.Context, files []string, trace tree.Trace) (map[string]string, *render.Problem) {
 	if len(files) == 0 {
 		return nil, nil
@@ -169,8 +169,8 @@ func (d *directoryPart) evaluate(ctx context.Context, files []string, trace tree
 	return texts, nil
 }
 
-// jsonnetProblem is the problem of a file that cannot be evaluated: at the first line of the tree that
-// the trace of Jsonnet's error names.
+// jsonnetProblem returns the problem of a file that cannot be evaluated, at the first line in the tree that the stack
+// trace of Jsonnet's error contains.
 func jsonnetProblem(name string, done jsonnetResult) *render.Problem {
 	message, trace, _ := strings.Cut(done.Failed, "\n")
 	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: "failed to evaluate jsonnet: " + message}
@@ -187,10 +187,10 @@ func jsonnetProblem(name string, done jsonnetResult) *render.Problem {
 	return p
 }
 
-// tracedLine is a place in an error of Jsonnet: NAME:LINE:COLUMN, or NAME:(LINE:COLUMN)-(LINE:COLUMN).
+// tracedLine matches a place in an error of Jsonnet: NAME:LINE:COLUMN, or NAME:(LINE:COLUMN)-(LINE:COLUMN).
 var tracedLine = regexp.MustCompile(`([^\s:]+):\(?(\d+):\d+`)
 
-// notEvaluated is the problem that an error of the process is.
+// notEvaluated converts an error of the process to a problem.
 func (d *directoryPart) notEvaluated(err error) *render.Problem {
 	died := new(isolate.Error)
 	switch {
@@ -202,7 +202,7 @@ func (d *directoryPart) notEvaluated(err error) *render.Problem {
 	return d.refused(d.field("path"), fmt.Sprintf("%s cannot be evaluated: %s", died.At, died.Why))
 }
 
-// job is the job of evaluating files of the directory.
+// job returns the job that evaluates files of the directory.
 func (d *directoryPart) job(files []string) *jsonnetJob {
 	opts := d.options().Jsonnet
 	j := &jsonnetJob{Files: files, Top: d.top, TLAs: d.expanded(opts.TLAs), ExtVars: d.expanded(opts.ExtVars)}
@@ -221,7 +221,7 @@ func (d *directoryPart) expanded(vars []JsonnetVar) []JsonnetVar {
 	return out
 }
 
-// jsonnet makes objects of what a file evaluates to.
+// jsonnet returns the objects in the result of a file.
 func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil {
@@ -254,7 +254,7 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	return out, nil
 }
 
-// traceJsonnet notes what Jsonnet may import: any file of its directories.
+// traceJsonnet records what Jsonnet may import: any file of its directories.
 func (d *directoryPart) traceJsonnet(trace tree.Trace) {
 	d.tree.TraceBelow(d.dir, trace)
 	for _, lib := range d.options().Jsonnet.Libs {

@@ -18,11 +18,11 @@ import (
 type kustomizePart struct {
 	*part
 	inner *kustomize.Source
-	// edited is the kustomization file with the options; nil when it is as it is in the tree.
+	// edited is the kustomization file with the options; nil if there are no options.
 	edited *edited
 }
 
-// kustomization makes a part a kustomization. The problem is why its options cannot be set.
+// kustomization sets up a part as a kustomization. It returns a problem if the options cannot be applied.
 func (p *part) kustomization() *render.Problem {
 	k := &kustomizePart{part: p}
 	p.maker = k
@@ -67,12 +67,12 @@ func (p *part) kustomization() *render.Problem {
 	return nil
 }
 
-// isEmpty reports whether the options change nothing of a kustomization file.
+// isEmpty reports whether the options do not change the kustomization file.
 func (k *Kustomize) isEmpty() bool {
 	return k.NamePrefix == "" && k.NameSuffix == "" && k.Namespace == "" && len(k.Images)+len(k.CommonLabels)+len(k.CommonAnnotations)+len(k.Replicas)+len(k.Patches)+len(k.Components) == 0
 }
 
-// isNotFollowed reports whether a word of the options of `kustomize build` may make other objects.
+// isNotFollowed reports whether an option of `kustomize build` may lead to other objects and is not supported.
 func isNotFollowed(option string) bool {
 	name, _, _ := strings.Cut(strings.ReplaceAll(option, "_", "-"), "=")
 	return strings.HasPrefix(name, "-") && !slices.Contains([]string{
@@ -81,7 +81,7 @@ func isNotFollowed(option string) bool {
 	}, name)
 }
 
-// restrictor is the load restrictor of options of `kustomize build`.
+// restrictor returns the load restrictor in options of `kustomize build`.
 func restrictor(buildOptions string) render.LoadRestrictor {
 	fields := strings.Fields(strings.ReplaceAll(buildOptions, "=", " "))
 	for i, f := range fields {
@@ -92,8 +92,8 @@ func restrictor(buildOptions string) render.LoadRestrictor {
 	return render.LoadRestrictionsRootOnly
 }
 
-// tracePlugin notes what a config management plugin makes objects of: all files at and below the directory of
-// the source, and what a kustomization in it reads, which many plugins build. More it may read, and is not known to.
+// tracePlugin records what a config management plugin probably reads: all files at and below the directory of the
+// source, and what a kustomization in it reads, because many plugins build it. The plugin may read more.
 func (p *part) tracePlugin() {
 	p.tree.TraceBelow(p.dir, p.trace)
 	if _, ok := p.kustomizationFile(); ok {
@@ -102,7 +102,7 @@ func (p *part) tracePlugin() {
 	}
 }
 
-// kustomizationFile is the kustomization file in the directory of a source.
+// kustomizationFile returns the kustomization file in the directory of a source.
 func (p *part) kustomizationFile() (string, bool) {
 	for _, name := range tree.KustomizationNames() {
 		if to := p.tree.Resolve(path.Join(p.dir, name)); to.Err == nil && !to.IsDir {
@@ -146,7 +146,7 @@ func (k *kustomizePart) make(ctx context.Context, trace tree.Trace) (*made, *ren
 	}}, nil
 }
 
-// real is a position in the edited file as one in the tree.
+// real converts a position in the edited file to one in the tree.
 func (k *kustomizePart) real(p tree.Position) tree.Position {
 	if k.edited == nil || p.Path != k.edited.file {
 		return p
@@ -154,7 +154,7 @@ func (k *kustomizePart) real(p tree.Position) tree.Position {
 	return k.edited.real(p)
 }
 
-// realLack is what the edited kustomization lacks, with its place in the tree.
+// realLack converts the position of a Lack of the edited kustomization to one in the tree.
 func (k *kustomizePart) realLack(l *render.Lack) *render.Lack {
 	if l == nil || k.edited == nil {
 		return l
@@ -164,8 +164,8 @@ func (k *kustomizePart) realLack(l *render.Lack) *render.Lack {
 	return &out
 }
 
-// realProblem is a problem of the edited kustomization, with its place in the tree. Where the options of the build are not
-// known, it may be none.
+// realProblem converts the position of a problem of the edited kustomization to one in the tree. If the build options
+// are not known, a failure becomes a refusal, because it may not occur.
 func (k *kustomizePart) realProblem(p *render.Problem) *render.Problem {
 	if p == nil {
 		return nil
@@ -180,7 +180,7 @@ func (k *kustomizePart) realProblem(p *render.Problem) *render.Problem {
 	return &out
 }
 
-// realTrace is what was read of the overlay as read of the tree.
+// realTrace converts a trace of the overlay to one of the tree.
 func (k *kustomizePart) realTrace(of tree.Trace) tree.Trace {
 	if k.edited == nil {
 		return of

@@ -9,15 +9,15 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// item is an object of a list, or one that is in none.
+// item is an object of a list, or an object that is not in a list.
 type item struct {
 	*render.Object
-	// at is the path of the object in what was rendered; empty for the whole.
+	// at is the path of the object in the rendered object; empty for the whole object.
 	at string
 }
 
-// expanded returns the objects in a list, or the object itself. A list in a list is not taken apart. The error is
-// why the controller applies none of them.
+// expanded returns the objects in a list, or the object itself. Lists in lists are not expanded. The error is the
+// reason why the controller applies none of them.
 func expanded(text []byte) ([]item, error) {
 	content := (&render.Object{JSON: text}).Content()
 	elements, isList, err := elementsOf(content)
@@ -34,7 +34,7 @@ func expanded(text []byte) ([]item, error) {
 	return all, nil
 }
 
-// elementsOf returns the items of a list. The error is why the controller applies none of them.
+// elementsOf returns the items of a list. The error is the reason why the controller applies none of them.
 func elementsOf(content map[string]any) (elements []map[string]any, isList bool, err error) {
 	value, has := content["items"]
 	items, isList := value.([]any)
@@ -56,7 +56,7 @@ func elementsOf(content map[string]any) (elements []map[string]any, isList bool,
 	return elements, true, nil
 }
 
-// applicable says why an item of a list fails the sync of all.
+// applicable returns why an item of a list makes the whole sync fail.
 func applicable(content map[string]any) error {
 	kind, _ := content["kind"].(string)
 	apiVersion, _ := content["apiVersion"].(string)

@@ -11,12 +11,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// syncOptions is the annotation that has an object applied with options of its own.
+// syncOptions is the annotation with sync options for a single object.
 const syncOptions = "argocd.argoproj.io/sync-options"
 
-// createdNamespace returns the Namespace that a sync creates with CreateNamespace=true, with the labels and
-// annotations of managedNamespaceMetadata; nil for none (gitops-engine, autoCreateNamespace; Argo CD,
-// syncNamespace). objects are those of the Application, which may have it themselves.
+// createdNamespace returns the Namespace that a sync creates with CreateNamespace=true, with the labels and annotations
+// of managedNamespaceMetadata; nil for none (gitops-engine, autoCreateNamespace; Argo CD, syncNamespace). objects are
+// the objects of the Application, which may include the Namespace.
 func (u *unit) createdNamespace(objects []*render.Object) *render.Object {
 	spec := &u.app.Spec
 	name := spec.Destination.Namespace
@@ -64,8 +64,8 @@ func joinOptions(have, more string) string {
 	return have + "," + more
 }
 
-// namespaceOrigin returns where the Namespace that a sync creates was written: its name in the destination,
-// labels and annotations in managedNamespaceMetadata.
+// namespaceOrigin returns the origin of the created Namespace: its name is written in the destination, labels and
+// annotations in managedNamespaceMetadata.
 func (u *unit) namespaceOrigin() *origin.Origin {
 	return origin.New(func() origin.Places {
 		return origin.Places{Document: u.written("spec.syncPolicy.syncOptions"), Find: func(field string, _ origin.Part) origin.Place {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Origins implements Source: it makes the objects once more. What the controller adds is where the
-// Application says it; what is written in another repository is where the source is named.
+// Origins implements Source. It renders the objects again. Fields that the controller adds are written in the
+// Application. What is written in another repository has the place where the source is named.
 func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	u, problem := r.prepare(result.Root)
 	if problem != nil {
@@ -54,7 +54,7 @@ func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origi
 	return out, nil
 }
 
-// here is an origin whose places are in the repository.
+// here returns an origin with all places in the repository.
 func (p *part) here(o *origin.Origin) *origin.Origin {
 	if p.top == "." && !p.from.IsChart() {
 		return o
@@ -71,7 +71,7 @@ func (p *part) here(o *origin.Origin) *origin.Origin {
 type located struct {
 	*unit
 	inner *origin.Origin
-	// before is the object before the controller added to it.
+	// before is the object before the controller added fields.
 	before *render.Object
 }
 
@@ -93,7 +93,7 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	return l.inner.Place(path, part)
 }
 
-// added is where a field is written that the controller adds.
+// added returns where a field that the controller adds is written.
 func (l *located) added(path string) (origin.Place, bool) {
 	if _, had := origin.Field(l.before.Content(), path); had {
 		return origin.Place{}, false

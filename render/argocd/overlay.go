@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// overlay is a tree with other contents of some files, which need not be there.
+// overlay is a tree with other contents of some files, which need not exist in the tree.
 type overlay struct {
 	tree  *tree.Tree
 	files map[string][]byte
@@ -46,7 +46,7 @@ func (o *overlay) ReadLink(name string) (string, error) {
 	return o.tree.Links.ReadLink(name)
 }
 
-// ObjectID is the name git gives the content of a file.
+// ObjectID returns git's name of the content of a file.
 func (o *overlay) ObjectID(name string) (string, error) {
 	if data, ok := o.files[name]; ok {
 		return tree.ObjectID(data), nil

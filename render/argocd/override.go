@@ -11,13 +11,13 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// overridesFile is what overrides the options of a source in its directory, overridesOf that of
-// one Application.
+// overridesFile is the file in the directory of a source that overrides its options. overridesOf returns the name of
+// the file for one Application.
 const overridesFile = ".argocd-source.yaml"
 
 func overridesOf(app string) string { return ".argocd-source-" + app + ".yaml" }
 
-// fileError says what is wrong with a file.
+// fileError is an error in a file.
 type fileError struct {
 	path string
 	err  error
@@ -32,8 +32,8 @@ type overrides struct {
 	data []byte
 }
 
-// override merges the overrides in the directory of a source into its options, and returns the files
-// that have them, in the order in which they are merged. Where the source is cannot be overridden.
+// override merges the override files in the directory of a source into its options. It returns these files in the order
+// of merging. The location of the source cannot be overridden.
 func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (*Source, []overrides, error) {
 	merged := *s
 	var files []overrides
@@ -56,9 +56,8 @@ func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (
 	return &merged, files, nil
 }
 
-// merge merges a patch into the options of a source as the repository server does, which decodes what
-// comes of it over the options: null removes nothing, and items of lists have the fields of those before
-// them that they do not set.
+// merge merges a patch into the options of a source. Like the repository server, it decodes the merged JSON over the
+// options: null removes nothing, and list items keep fields of earlier items at the same index that they do not set.
 func merge(s Source, patch []byte) (merged Source, err error) {
 	data, err := json.Marshal(s)
 	if err == nil {
@@ -86,7 +85,7 @@ func merge(s Source, patch []byte) (merged Source, err error) {
 	return merged, nil
 }
 
-// laid is an object over another one: fields that it does not have are those of the other.
+// laid returns an object with missing fields taken from another one.
 func laid(over, under map[string]any) map[string]any {
 	for key, value := range under {
 		own, has := over[key]
@@ -102,7 +101,7 @@ func laid(over, under map[string]any) map[string]any {
 	return over
 }
 
-// Tool is what makes objects of a source.
+// Tool is the tool that renders a source.
 type Tool string
 
 // The tools of Argo CD.
@@ -113,14 +112,13 @@ const (
 	ToolPlugin    Tool = "Plugin"
 )
 
-// ToolOf is the tool of a source, without what overrides its options; empty for one that Argo CD refuses.
+// ToolOf returns the tool of a source, without override files; empty if Argo CD refuses the source.
 func ToolOf(t *tree.Tree, s *Source, dir string) Tool {
 	tool, _ := toolOf(t, s, dir, tree.NewTrace())
 	return tool
 }
 
-// toolOf is the tool of a source: that whose options it has, else that of the files in its
-// directory.
+// toolOf returns the tool of a source: the one with options, or else the one for the files in its directory.
 func toolOf(t *tree.Tree, s *Source, dir string, trace tree.Trace) (Tool, error) {
 	var explicit []Tool
 	for _, o := range []struct {
@@ -144,7 +142,7 @@ func toolOf(t *tree.Tree, s *Source, dir string, trace tree.Trace) (Tool, error)
 		to := t.Resolve(path.Join(dir, name))
 		return to.Err == nil && !to.IsDir
 	}
-	for _, name := range tree.KustomizationNames() { // found after Chart.yaml, which counts
+	for _, name := range tree.KustomizationNames() { // Argo CD also prefers a kustomization to Chart.yaml
 		if has(name) {
 			return ToolKustomize, nil
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Renderer is a Source of what Applications apply. Its roots have a Unit with an Application; they are
-// not found in directories, but in what other roots render to.
+// Renderer is a Source for Applications. Its roots have a Unit with an Application. They are not found in directories,
+// but among the objects of other roots.
 type Renderer struct {
 	tree   *tree.Tree
 	opts   render.Options
@@ -23,7 +23,7 @@ type Renderer struct {
 	charts *charts
 }
 
-// New makes a Source of the Applications of a tree.
+// New returns a Source for the Applications of a tree.
 func New(t *tree.Tree, opts render.Options) render.Source {
 	opts.Cache = nil
 	return &Renderer{tree: t, opts: opts, plain: plain.LastOfRepeated(t), charts: newCharts(t)}
@@ -53,18 +53,18 @@ type unit struct {
 	root  render.Root
 	app   *Application
 	parts []*part
-	// trace is what was read and missed to find the parts.
+	// trace is what was read, or found missing, while the parts were prepared.
 	trace tree.Trace
 }
 
-// part is what one source of an Application renders to.
+// part is a source of an Application.
 type part struct {
 	*unit
 	index  int
 	source *Source
 	from   *render.ApplicationSource
 	env    environment
-	// top is the directory in the tree that is the top of the source, dir that of its path.
+	// top is the top directory of the source in the tree, dir the directory of its path.
 	top, dir string
 	tool     Tool
 	// overridden are the files that override options of the source.
@@ -72,13 +72,13 @@ type part struct {
 	maker
 }
 
-// maker makes the objects of a part.
+// maker renders the objects of a part.
 type maker interface {
-	// needs is what is read or missed.
+	// needs returns what is read, or found missing.
 	needs() *render.Needs
-	// make makes the objects.
+	// make renders the objects.
 	make(ctx context.Context, trace tree.Trace) (*made, *render.Problem)
-	// manifests are the files that the part is made of.
+	// manifests returns the files that the part consists of.
 	manifests() render.Manifests
 }
 
@@ -86,13 +86,13 @@ type maker interface {
 type made struct {
 	objects     []*render.Object
 	diagnostics []render.Diagnostic
-	// lacks is what was left out, if anything was.
+	// lacks is what is missing in the objects; nil for nothing.
 	lacks *render.Lack
-	// origins returns where they were written, in their order.
+	// origins returns the origins of the objects, in their order.
 	origins originsOf
 }
 
-// prepare finds the parts of a root. The problem is why it has none.
+// prepare returns the parts of a root, or the problem why it has none.
 func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{Renderer: r, root: root, trace: tree.NewTrace()}
 	switch {
@@ -122,7 +122,7 @@ func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 	return u, nil
 }
 
-// part finds out what a source is made of.
+// part prepares the part of a source.
 func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 	p := &part{unit: u, index: i, source: s, from: &u.root.Unit.Application.Sources[i], top: "."}
 	p.env = environmentOf(u.app, u.root.Unit.Application.Instance, s)
@@ -180,7 +180,7 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 	return p, nil
 }
 
-// failed is the problem that an error about a field is.
+// failed converts an error about a field to a problem.
 func (u *unit) failed(field string, err error) *render.Problem {
 	if p := render.OverLimit(err); p != nil {
 		return p
@@ -195,7 +195,7 @@ func (u *unit) failed(field string, err error) *render.Problem {
 	return p
 }
 
-// inFile is a problem in a file; that of an artifact is one of the field that names the source.
+// inFile returns a problem in a file. For a file of an artifact, its position is the field of the source.
 func (u *unit) inFile(name string, line int, message, field string) *render.Problem {
 	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: line}, Message: message}
 	return u.atSource(p, field)
@@ -205,7 +205,7 @@ func (u *unit) refused(field, why string) *render.Problem {
 	return &render.Problem{Kind: render.ProblemRefused, Position: u.written(field), Message: why}
 }
 
-// atSource returns a problem in an artifact as one of the source.
+// atSource moves a problem in an artifact to the field of the source.
 func (u *unit) atSource(p *render.Problem, field string) *render.Problem {
 	if p == nil || !overlaid.Under(p.Path) {
 		return p
@@ -215,7 +215,7 @@ func (u *unit) atSource(p *render.Problem, field string) *render.Problem {
 	return &out
 }
 
-// lackAtSource is what a part lacks, at the source for one that is elsewhere.
+// lackAtSource moves what is missing in an artifact to the field of the source.
 func (u *unit) lackAtSource(l *render.Lack, p *part) *render.Lack {
 	if l == nil {
 		return nil
@@ -253,10 +253,10 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 			texts = append(texts, more.Texts)
 		}
 	}
-	if len(resources) == 1 { // a file of one source may be more to another
+	if len(resources) == 1 { // another source may use a resource file of one source for something else
 		in.Resources = resources[0]
 	}
-	if n := u.createdNamespace(nil); n != nil { // it judges, and no file says so
+	if n := u.createdNamespace(nil); n != nil { // no file contains this object
 		texts = append(texts, func(files [][]byte) ([][]byte, bool) { return append([][]byte{n.JSON}, files...), false })
 	}
 	if len(texts) > 0 {
@@ -300,7 +300,7 @@ func (r *Renderer) Render(ctx context.Context, root render.Root) *render.Result 
 	return result
 }
 
-// makeAll makes the objects of all parts.
+// makeAll renders the objects of all parts.
 func (u *unit) makeAll(ctx context.Context, trace tree.Trace) ([]*made, *render.Problem) {
 	var all []*made
 	for _, p := range u.parts {

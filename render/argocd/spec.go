@@ -26,7 +26,7 @@ var (
 	ProjectKind = schema.GroupKind{Group: Group, Kind: "AppProject"}
 )
 
-// Application is what decides of an Application.
+// Application has the fields of an Application that influence what is applied.
 type Application struct {
 	APIVersion string `json:"apiVersion"`
 	Metadata   struct {
@@ -56,13 +56,13 @@ type Destination struct {
 	Name      string `json:"name"`
 }
 
-// What Argo CD calls the cluster that it is in.
+// The name and the server of the cluster that Argo CD runs in.
 const (
 	InCluster       = "in-cluster"
 	InClusterServer = "https://kubernetes.default.svc"
 )
 
-// Cluster is the cluster of a destination of an Application that is in another, or the same, one.
+// Cluster returns the cluster of a destination. own is the cluster of the Application.
 func (d Destination) Cluster(own string) string {
 	if d.IsInCluster() || d == (Destination{Namespace: d.Namespace}) {
 		return own
@@ -70,10 +70,10 @@ func (d Destination) Cluster(own string) string {
 	return cmp.Or(d.Name, d.Server)
 }
 
-// IsInCluster reports whether a destination is the cluster that Argo CD is in.
+// IsInCluster reports whether a destination is the cluster that Argo CD runs in.
 func (d Destination) IsInCluster() bool { return d.Name == InCluster || d.Server == InClusterServer }
 
-// SyncPolicy says how an Application is applied.
+// SyncPolicy configures how an Application is applied.
 type SyncPolicy struct {
 	Automated *struct {
 		Prune      bool  `json:"prune"`
@@ -128,14 +128,14 @@ type Helm struct {
 	PassCredentials         bool            `json:"passCredentials,omitempty"`
 }
 
-// Parameter is a value of a chart, as `--set` takes it.
+// Parameter is a value of a chart, like a `--set` option.
 type Parameter struct {
 	Name        string `json:"name"`
 	Value       string `json:"value"`
 	ForceString bool   `json:"forceString,omitempty"`
 }
 
-// FileParameter is a value of a chart that is in a file.
+// FileParameter is a value of a chart that is read from a file.
 type FileParameter struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -201,8 +201,8 @@ func Parse(object json.RawMessage) (*Application, error) {
 	return a, nil
 }
 
-// AllSources are the sources of an Application: those of spec.sources, if there are any. Options
-// of a tool that say nothing are left out, as the controller does.
+// AllSources returns the sources of an Application: spec.sources, or else spec.source. Like the controller, it drops
+// empty options of a tool.
 func (a *Application) AllSources() []Source {
 	all := a.Spec.Sources
 	if len(all) == 0 && a.Spec.Source != nil {
@@ -224,14 +224,13 @@ func (a *Application) AllSources() []Source {
 	return all
 }
 
-// DefaultProject is the AppProject of Applications that name none. Argo CD makes one that permits
-// everything.
+// DefaultProject is the AppProject of Applications that name none. Argo CD creates it and lets it permit everything.
 const DefaultProject = "default"
 
-// Project is the AppProject that an Application names.
+// Project returns the AppProject of an Application.
 func (a *Application) Project() string { return cmp.Or(a.Spec.Project, DefaultProject) }
 
-// SourceField is the path of a source in the object.
+// SourceField returns the path of a source in the object.
 func (a *Application) SourceField(i int) string {
 	if len(a.Spec.Sources) > 0 {
 		return fmt.Sprintf("spec.sources[%d]", i)
@@ -239,7 +238,7 @@ func (a *Application) SourceField(i int) string {
 	return "spec.source"
 }
 
-// Invalid says what is wrong with an Application by itself, and of which field.
+// Invalid returns the error in an Application by itself, and its field.
 func (a *Application) Invalid() (field, why string) {
 	sources, seen := a.AllSources(), map[string]bool{"": true}
 	if len(sources) == 0 {
@@ -257,12 +256,12 @@ func (a *Application) Invalid() (field, why string) {
 	return "", ""
 }
 
-// HasPlugin reports whether a config management plugin makes objects of a source.
+// HasPlugin reports whether a config management plugin renders a source.
 func (a *Application) HasPlugin() bool {
 	return slices.ContainsFunc(a.AllSources(), func(s Source) bool { return s.Plugin != nil })
 }
 
-// KustomizeVersion returns the first version of kustomize that a source names, and its field; empty for none.
+// KustomizeVersion returns the first version of kustomize that a source selects, and its field; empty for none.
 func (a *Application) KustomizeVersion() (field, version string) {
 	for i, s := range a.AllSources() {
 		if s.Kustomize != nil && s.Kustomize.Version != "" {
@@ -272,7 +271,7 @@ func (a *Application) KustomizeVersion() (field, version string) {
 	return "", ""
 }
 
-// GitRevision is the target revision as an artifact of a git repository has it.
+// GitRevision returns the target revision in the form used by a git artifact.
 func (s *Source) GitRevision() string {
 	if s.TargetRevision == "HEAD" {
 		return ""
@@ -280,8 +279,8 @@ func (s *Source) GitRevision() string {
 	return s.TargetRevision
 }
 
-// IsOfBranch reports whether the target revision is the branch that is judged: one of its names, or of those that are
-// usual.
+// IsOfBranch reports whether the target revision is the judged branch: one of its names, or else one of the usual
+// names.
 func (s *Source) IsOfBranch(names []string) bool {
 	revision := strings.TrimPrefix(s.TargetRevision, "refs/heads/")
 	switch {
@@ -293,7 +292,7 @@ func (s *Source) IsOfBranch(names []string) bool {
 	return revision == "main" || revision == "master"
 }
 
-// IsReference reports whether a source has only files for other sources.
+// IsReference reports whether a source only has files for other sources.
 func (s *Source) IsReference() bool { return s.Ref != "" && s.Path == "" && s.Chart == "" }
 
 // HasOption reports whether an option of syncPolicy is set.
@@ -301,8 +300,8 @@ func (s *Spec) HasOption(option string) bool {
 	return s.SyncPolicy != nil && slices.Contains(s.SyncPolicy.SyncOptions, option)
 }
 
-// Decides reports whether a field of an Application says what it applies where. Others may be meant to have
-// variables: options have those of Argo CD, and values those of programs.
+// Decides reports whether a field of an Application influences what it applies, or where. Other fields may contain a
+// variable on purpose: options those of Argo CD's build environment, and values those of programs.
 func Decides(path []string) bool {
 	if len(path) < 2 || path[0] != "spec" {
 		return len(path) == 2 && (path[1] == "name" || path[1] == "namespace")

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// The label and annotation by which an object is known to be of an Application.
+// The label and annotations that mark an object as one of an Application.
 const (
 	instanceLabel      = "app.kubernetes.io/instance"
 	trackingAnnotation = "argocd.argoproj.io/tracking-id"
-	// installationAnnotation is beside the latter where Argo CD has an installationID.
+	// installationAnnotation is set in addition if Argo CD has an installationID.
 	installationAnnotation = "argocd.argoproj.io/installation-id"
-	// longestLabel is what fits into a label.
+	// longestLabel is the maximum length of a label value.
 	longestLabel = 63
 )
 
-// track marks an object as one of the Application. Definitions are not marked: others use them too.
+// track marks an object as one of the Application. CustomResourceDefinitions are not marked: other Applications use
+// them as well.
 func (u *unit) track(content map[string]any) {
 	group, _, kind := groupKindOf(content)
 	if kind == "CustomResourceDefinition" {
@@ -44,8 +45,7 @@ func (u *unit) track(content map[string]any) {
 	}
 	if strings.Contains(application.Tracking, "label") {
 		value := application.Instance
-		if len(value) > longestLabel && application.Tracking != "label" { // which would not be found again
-
+		if len(value) > longestLabel && application.Tracking != "label" { // with label tracking, Argo CD would not find a truncated name
 			value = strings.TrimRight(value[:longestLabel], "-_.")
 		}
 		set("labels", cmp.Or(application.InstanceLabel, instanceLabel), value)

@@ -8,8 +8,8 @@ import (
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
 )
 
-// traceSources notes what this repository has of an Application that is not rendered, as for a chart that is not there:
-// who changes that changes what is applied.
+// traceSources records the files of this repository for an Application that is not rendered, for example because a
+// chart is missing: a change to them changes what is applied.
 func (u *unit) traceSources() {
 	var err error
 	if u.root.Unit.Application == nil {
@@ -42,7 +42,7 @@ func (u *unit) traceSources() {
 	}
 }
 
-// traceValueFiles notes the files of values that are in this repository.
+// traceValueFiles records the value files in this repository.
 func (h *helmPart) traceValueFiles() {
 	opts := h.options()
 	all := slices.Clone(opts.ValueFiles)

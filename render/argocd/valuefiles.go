@@ -23,13 +23,13 @@ import (
 type given struct {
 	files    []values.File
 	assigned []values.Assignment
-	// fields are the fields of the Application that files and assignments are of.
+	// fields are the fields of the Application that files come from, assignedFields those for assigned.
 	fields, assignedFields []string
-	// contents are the files of the tree whose contents are values, by those fields.
+	// contents are the files of the tree whose whole contents are values, by field.
 	contents map[string]string
 }
 
-// texts are the texts of the values.
+// texts returns the texts of the values.
 func (g *given) texts() (texts [][]byte) {
 	for _, f := range g.files {
 		texts = append(texts, f.Data)
@@ -40,12 +40,12 @@ func (g *given) texts() (texts [][]byte) {
 	return texts
 }
 
-// optionErrorf is an error of an option of a source.
+// optionErrorf returns an error of an option of a source.
 func optionErrorf(field, format string, args ...any) error {
 	return &optionError{field, fmt.Sprintf(format, args...)}
 }
 
-// values collects the values, in the order in which Argo CD passes them to Helm.
+// values returns the values, in the order in which Argo CD passes them to Helm.
 func (h *helmPart) values(trace tree.Trace) (*given, error) {
 	opts := h.options()
 	g := &given{contents: map[string]string{}}
@@ -93,7 +93,7 @@ func (h *helmPart) values(trace tree.Trace) (*given, error) {
 	return g, nil
 }
 
-// escapeCommas has commas be a part of a value, but for a list in braces.
+// escapeCommas escapes commas in a value, unless it is a list in braces.
 func escapeCommas(value string) string {
 	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
 		return value
@@ -110,17 +110,17 @@ func escapeCommas(value string) string {
 	return out.String()
 }
 
-// valueFile is a file of values: in the tree, or elsewhere.
+// valueFile is a file of values, in the tree or at a URL.
 type valueFile struct {
-	// name is the path in the tree, which may be a pattern, top the directory that it has to be in.
+	// name is the path in the tree, which may be a pattern. top is the directory that must contain it.
 	name, top string
 	url       string
 }
 
 func (f valueFile) isPattern() bool { return f.url == "" && strings.ContainsAny(f.name, "*?[") }
 
-// valueFiles adds the files of values. One that is named by itself counts where it is named, not
-// where a pattern has it.
+// valueFiles adds the value files. A file that is listed by its own name has the position of that entry, even if a
+// pattern matches it as well.
 func (h *helmPart) valueFiles(g *given, trace tree.Trace) error {
 	opts := h.options()
 	explicit, seen := map[string]bool{}, map[string]bool{}
@@ -164,8 +164,8 @@ func (h *helmPart) valueFiles(g *given, trace tree.Trace) error {
 	return nil
 }
 
-// resolve finds out where a file of values is: beside the chart, at the top of the repository, in another
-// source of the Application, or elsewhere.
+// resolve returns the location of a value file: relative to the chart, to the top of the repository, in another source
+// of the Application, or at a URL.
 func (h *helmPart) resolve(raw, field string) (valueFile, error) {
 	base, top := h.dir, h.top
 	name := h.env.expand(raw)
@@ -201,15 +201,15 @@ func (h *helmPart) resolve(raw, field string) (valueFile, error) {
 	return valueFile{name: at, top: top}, nil
 }
 
-// chartTop is the top of the files of an archive.
+// chartTop is the top of files in a chart archive.
 const chartTop = "\x00chart"
 
-// referenced is the source that has a `ref`; -1 for none.
+// referenced returns the index of the source with a `ref`; -1 for none.
 func (h *helmPart) referenced(ref string) int {
 	return slices.IndexFunc(h.app.AllSources(), func(s Source) bool { return s.Ref == ref })
 }
 
-// topOf is the directory in the tree that is the top of another source.
+// topOf returns the top directory of another source in the tree.
 func (h *helmPart) topOf(i int) (dir, problem string) {
 	from := h.root.Unit.Application.Sources[i]
 	if from.Artifact == nil {
@@ -225,7 +225,7 @@ func (h *helmPart) topOf(i int) (dir, problem string) {
 	return at, ""
 }
 
-// matching are the files that a pattern matches, in lexical order.
+// matching returns the files that match a pattern, in lexical order.
 func (h *helmPart) matching(f valueFile, trace tree.Trace) ([]string, error) {
 	base, _ := doublestar.SplitPattern(f.name)
 	if to := h.tree.Resolve(base); to.Err != nil {
@@ -239,7 +239,7 @@ func (h *helmPart) matching(f valueFile, trace tree.Trace) ([]string, error) {
 	return names, err
 }
 
-// readValues reads a file.
+// readValues reads a value file.
 func (h *helmPart) readValues(f valueFile, field string, trace tree.Trace) ([]byte, error) {
 	switch {
 	case f.url != "":
@@ -261,7 +261,7 @@ func (h *helmPart) readValues(f valueFile, field string, trace tree.Trace) ([]by
 	return data, err
 }
 
-// inArchive reads a file of the archive of a chart.
+// inArchive reads a file of a chart archive.
 func (h *helmPart) inArchive(name, field string) ([]byte, error) {
 	c := h.charts.of(h)
 	if c.err != nil {
@@ -275,7 +275,7 @@ func (h *helmPart) inArchive(name, field string) ([]byte, error) {
 	return nil, &missingFile{optionError{field, fmt.Sprintf("open %s: no such file or directory in the chart", name)}}
 }
 
-// missingFile says that a file of values is not there.
+// missingFile is the error of a value file that does not exist.
 type missingFile struct{ optionError }
 
 func (e *missingFile) Is(target error) bool { return target == fs.ErrNotExist }

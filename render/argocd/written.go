@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// written is where a field of the Application is written, or what is nearest to it.
+// written returns where a field of the Application is written, or the nearest known place.
 func (u *unit) written(field string) tree.Position {
 	if at := u.root.Unit.Position(context.Background(), field); at.Path != "" {
 		return at
@@ -17,7 +17,7 @@ func (u *unit) written(field string) tree.Position {
 	return tree.Position{Path: u.root.Dir}
 }
 
-// field is the path of a field of the source in the Application.
+// field returns the path of a field of the source in the Application.
 func (p *part) field(name string) string {
 	if name == "" {
 		return p.app.SourceField(p.index)
@@ -25,8 +25,7 @@ func (p *part) field(name string) string {
 	return p.app.SourceField(p.index) + "." + name
 }
 
-// place is where a field of the source is written: in a file that overrides it, else in the
-// Application.
+// place returns where a field of the source is written: in a file that overrides it, or else in the Application.
 func (p *part) place(name string) origin.Place {
 	for _, o := range slices.Backward(p.overridden) {
 		text, _, isText := origin.CutText(name)
@@ -37,7 +36,7 @@ func (p *part) place(name string) origin.Place {
 	return p.root.Unit.Place(context.Background(), p.field(name))
 }
 
-// linesOf are the lines of a file, none when it cannot be read.
+// linesOf returns the lines of a file; nil if it cannot be read.
 func (u *unit) linesOf(name string) []string {
 	data, err := u.tree.Read(u.tree.RealOr(name))
 	if err != nil {

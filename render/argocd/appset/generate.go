@@ -17,29 +17,30 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Input is what ApplicationSets are generated with.
+// Input is the input of generating Applications.
 type Input struct {
-	// Tree has the files of git generators.
+	// Tree contains the files for git generators.
 	Tree *tree.Tree
-	// Git returns the directory of the tree that has a revision of a repository.
+	// Git returns the directory of the tree with the files of a revision of a repository.
 	Git func(url, revision string) (top string, err error)
-	// Clusters are those that Argo CD knows, without its own; nil when that is not known.
+	// Clusters are the clusters registered in Argo CD, without its own; nil if they are not known.
 	Clusters []Cluster
-	// Given returns the parameters that a generator makes of which only Argo CD knows what it finds, by
-	// its kind; ok is false when nobody says.
+	// Given returns the parameters of a generator that only Argo CD can evaluate, by kind; ok is false if they are not
+	// known.
 	Given func(kind string) (params []map[string]any, ok bool)
 }
 
-// Generator are the parameters that the generators of a kind make in an ApplicationSet, of which only Argo CD knows
-// what they find.
+// Generator has the configured parameters of the generators of a kind in an ApplicationSet, which only Argo CD can
+// evaluate.
 type Generator struct {
-	// Set is the name of the ApplicationSet, or NAMESPACE/NAME; Kind that of the generator, such as
+	// Set is the name of the ApplicationSet, or NAMESPACE/NAME. Kind is the kind of the generator, for example
 	// pullRequest.
 	Set, Kind  string
 	Parameters []map[string]any
 }
 
-// ParametersOf returns those that a generator makes in an ApplicationSet, as far as they are given.
+// ParametersOf returns the configured parameters of a kind of generator in an ApplicationSet; ok is false if there are
+// none.
 func ParametersOf(given []Generator, namespace, name, kind string) (all []map[string]any, ok bool) {
 	for _, g := range given {
 		if g.Kind == kind && (g.Set == name || g.Set == namespace+"/"+name) {
@@ -49,7 +50,7 @@ func ParametersOf(given []Generator, namespace, name, kind string) (all []map[st
 	return all, ok
 }
 
-// Cluster is a cluster that Argo CD knows.
+// Cluster is a cluster registered in Argo CD.
 type Cluster struct {
 	Name        string            `json:"name"`
 	Server      string            `json:"server"`
@@ -58,8 +59,8 @@ type Cluster struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Destination returns a destination with its server and its name, by the clusters that Argo CD knows; whole is false
-// when one of them is not known.
+// Destination completes the server and the name of a destination from the registered clusters; whole is false if one of
+// them is not known.
 func Destination(d argocd.Destination, clusters []Cluster) (to argocd.Destination, whole bool) {
 	if d.IsInCluster() {
 		d.Name, d.Server = argocd.InCluster, argocd.InClusterServer
@@ -75,31 +76,30 @@ func Destination(d argocd.Destination, clusters []Cluster) (to argocd.Destinatio
 	return d, true
 }
 
-// Generated is an Application that is generated.
+// Generated is a generated Application.
 type Generated struct {
-	// Object is the Application, with sorted keys.
+	// Object is the Application in JSON, with sorted keys.
 	Object json.RawMessage
 
 	set *set
-	// group has the template, and params what it was filled in with.
+	// group has the template, and params the parameters it was rendered with.
 	group  *group
 	params params
-	// patch is the text of the templatePatch that was applied, with the parameters filled in; empty
-	// for none.
+	// patch is the applied templatePatch after rendering; empty for none.
 	patch string
 }
 
-// maxApplications bounds what a set may generate: matrices multiply.
+// maxApplications limits the Applications of a set: matrix generators multiply.
 const maxApplications = 5_000
 
-// generator generates the Applications of one set.
+// generator generates the Applications of one ApplicationSet.
 type generator struct {
 	Input
 	set   *set
 	trace tree.Trace
 	made  int
 	ctx   context.Context
-	// engine executes Go templates, and steps is what they took.
+	// engine executes Go templates, and steps counts the executed parts of templates.
 	engine *engine.Engine
 	steps  int
 }
@@ -107,20 +107,20 @@ type generator struct {
 // params are the parameters of an Application.
 type params struct {
 	values map[string]any
-	// from is what made them, that first whose parameters win over others of their name.
+	// from are the sources of the parameters; earlier ones override parameters of later ones.
 	from []source
 }
 
-// group are parameters with the template that they fill in.
+// group is a template with the parameters it is rendered with.
 type group struct {
 	params   []params
 	template map[string]any
-	// own is the template of the generator, and ownField its field; nil for none.
+	// own is the generator's own template, and ownField its field; nil for none.
 	own      map[string]any
 	ownField string
 }
 
-// Generate generates the Applications of an ApplicationSet. An error is an *Error.
+// Generate returns the Applications of an ApplicationSet. An error is an *Error.
 func Generate(ctx context.Context, object json.RawMessage, in Input) ([]Generated, error) {
 	s, err := parse(object)
 	if err != nil {
@@ -146,14 +146,14 @@ func Generate(ctx context.Context, object json.RawMessage, in Input) ([]Generate
 	return all, unique(all)
 }
 
-// unique refuses Applications of the same name, as the controller does.
+// unique returns an error for Applications with the same name, as the controller does.
 func unique(all []Generated) error {
 	names := map[string]bool{}
 	for _, g := range all {
 		var o struct {
 			Metadata struct{ Name string } `json:"metadata"`
 		}
-		_ = json.Unmarshal(g.Object, &o) // it was encoded here
+		_ = json.Unmarshal(g.Object, &o) // preadmit encoded it
 		if names[o.Metadata.Name] {
 			return errorf("spec.template.metadata.name", "the ApplicationSet contains applications with duplicate name: %s", o.Metadata.Name)
 		}
@@ -162,10 +162,10 @@ func unique(all []Generated) error {
 	return nil
 }
 
-// resourcesFinalizer has the objects of an Application deleted with it.
+// resourcesFinalizer makes Argo CD delete the objects of an Application with it.
 const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
 
-// fill fills in the template of a group with parameters.
+// fill renders the template of a group with parameters.
 func (g *generator) fill(in *group, p params) (Generated, error) {
 	out := Generated{set: g.set, group: in, params: p}
 	app := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
@@ -210,8 +210,8 @@ func (g *generator) fill(in *group, p params) (Generated, error) {
 	return out, nil
 }
 
-// templateError is an error of a template: what comes of chance, or takes more than its bounds, is not
-// known, and may be right.
+// templateError returns an error of a template. If the result is random, or exceeds a limit, it is not known, and the
+// template may be correct: the error is then a refusal.
 func templateError(field string, err error) error {
 	if errors.As(err, new(*chanceError)) || errors.As(err, new(*limitError)) {
 		return refusedf(field, "%v", err)
@@ -223,7 +223,7 @@ func (g *generator) preserves() bool {
 	return g.set.Spec.SyncPolicy != nil && g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion
 }
 
-// patch applies the template of a patch, and returns it filled in too. The project stays what it is.
+// patch applies the templatePatch, and returns its rendered text as well. It does not change the project.
 func (g *generator) patch(app map[string]any, p params) (patched map[string]any, text string, err error) {
 	text, err = g.replace(*g.set.Spec.TemplatePatch, p.values, g.set.Spec.GoTemplateOptions)
 	if err != nil {
@@ -250,7 +250,7 @@ func (g *generator) patch(app map[string]any, p params) (patched map[string]any,
 	return patched, text, nil
 }
 
-// patchedBy is a value with a strategic merge patch: lists of Applications are replaced.
+// patchedBy returns a value after a strategic merge patch: lists in Applications are replaced.
 func patchedBy(value, patch map[string]any) map[string]any {
 	if patch["$patch"] == "replace" {
 		value = nil
@@ -278,7 +278,7 @@ func patchedBy(value, patch map[string]any) map[string]any {
 	return out
 }
 
-// union are the finalizers of both: they are merged.
+// union returns the merged finalizers of both.
 func union(app, patch map[string]any) []any {
 	var all []any
 	for _, o := range []map[string]any{app, patch} {
@@ -296,7 +296,7 @@ func union(app, patch map[string]any) []any {
 // maxNested is how deep generators may be nested.
 const maxNested = 4
 
-// transform makes the parameters of a generator: one for each kind that it has fields of.
+// transform returns the parameters of a generator: one group for each kind of generator in its fields.
 func (g *generator) transform(requested any, field string, template, outer map[string]any, depth int) ([]group, error) {
 	fields, _ := requested.(map[string]any)
 	if depth > maxNested {
@@ -336,7 +336,7 @@ func (g *generator) transform(requested any, field string, template, outer map[s
 	return groups, nil
 }
 
-// under fills what is empty in a value with what is below it.
+// under returns a value whose empty fields are filled from below.
 func under(over, below any) any {
 	o, isMap := over.(map[string]any)
 	b, both := below.(map[string]any)
@@ -377,7 +377,7 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// params makes the parameters of a generator of a kind.
+// params returns the parameters of a generator of a kind.
 func (g *generator) params(kind string, content any, field string, depth int) ([]params, error) {
 	switch kind {
 	case "list":

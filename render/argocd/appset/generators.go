@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// list makes the parameters of a list generator.
+// list returns the parameters of a list generator.
 func (g *generator) list(content any, field string) ([]params, error) {
 	spec, err := as[struct {
 		Elements     []map[string]any `json:"elements"`
@@ -41,7 +41,7 @@ func (g *generator) list(content any, field string) ([]params, error) {
 	return all, nil
 }
 
-// texts are the parameters of an element of a list: texts, and those in `values`.
+// texts returns the parameters of a list element: strings, and those in `values`.
 func texts(element map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for key, value := range element {
@@ -66,7 +66,7 @@ func texts(element map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// nested are the generators of a matrix or merge.
+// nested returns the generators and the merge keys of a matrix or merge generator.
 func (g *generator) nested(content any, field, kind string) ([]any, []string, error) {
 	spec, err := as[struct {
 		Generators []any    `json:"generators"`
@@ -83,7 +83,7 @@ func (g *generator) nested(content any, field, kind string) ([]any, []string, er
 	return spec.Generators, spec.MergeKeys, nil
 }
 
-// only are the parameters of a nested generator, which has one kind.
+// only returns the parameters of a nested generator, which must have a single kind.
 func (g *generator) only(requested any, field string, outer map[string]any, depth int) ([]params, error) {
 	groups, err := g.transform(requested, field, nil, outer, depth+1)
 	switch {
@@ -97,7 +97,7 @@ func (g *generator) only(requested any, field string, outer map[string]any, dept
 	return groups[0].params, nil
 }
 
-// matrix combines the parameters of two generators; the second may use those of the first.
+// matrix combines the parameters of two generators. The second may use parameters of the first.
 func (g *generator) matrix(content any, field string, depth int) ([]params, error) {
 	generators, _, err := g.nested(content, field, "Matrix")
 	if err != nil {
@@ -127,7 +127,7 @@ func (g *generator) matrix(content any, field string, depth int) ([]params, erro
 	return all, nil
 }
 
-// combine puts parameters of two generators together.
+// combine merges the parameters of two generators.
 func (g *generator) combine(a, b map[string]any) (map[string]any, error) {
 	if g.set.Spec.GoTemplate {
 		return override(b, a), nil
@@ -142,7 +142,7 @@ func (g *generator) combine(a, b map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// override puts values over others. Mappings are merged, and empty values override nothing.
+// override merges over into under. Mappings are merged, and empty values override nothing.
 func override(under, over map[string]any) map[string]any {
 	out := maps.Clone(under)
 	if out == nil {
@@ -162,7 +162,7 @@ func override(under, over map[string]any) map[string]any {
 	return out
 }
 
-// merge puts the parameters of other generators over those of the first that have the same keys.
+// merge merges the parameters of the other generators into those of the first that have the same keys.
 func (g *generator) merge(content any, field string, depth int) ([]params, error) {
 	generators, keys, err := g.nested(content, field, "Merge")
 	if err != nil {
@@ -211,7 +211,7 @@ func keyOf(values map[string]any, keys []string) string {
 	return string(encode(of))
 }
 
-// clusters makes the parameters of a cluster generator.
+// clusters returns the parameters of a cluster generator.
 func (g *generator) clusters(content any, field string) ([]params, error) {
 	spec, err := as[struct {
 		Selector any               `json:"selector"`
@@ -256,14 +256,14 @@ func (g *generator) clusters(content any, field string) ([]params, error) {
 	return all, nil
 }
 
-// ownAnnotations are those of the Secret of a cluster that Argo CD and kubectl write for themselves.
+// ownAnnotations are the annotations of a cluster's Secret that Argo CD and kubectl use internally.
 var ownAnnotations = []string{
 	"argocd.argoproj.io/refresh", "argocd.argoproj.io/hydrate", "argocd.argoproj.io/tracking-id",
 	"argocd.argoproj.io/installation-id", "kubectl.kubernetes.io/last-applied-configuration",
 }
 
-// cluster are the parameters of a cluster. Labels and annotations are maps of strings to templates, of which
-// `index` returns an empty string for keys that they do not have.
+// cluster returns the parameters of a cluster. Labels and annotations are of type map[string]string, for which `index`
+// in a template returns an empty string if a key is missing.
 func (g *generator) cluster(c Cluster, labels map[string]string) map[string]any {
 	annotations := map[string]string{}
 	for key, value := range c.Annotations {
@@ -289,7 +289,7 @@ func (g *generator) cluster(c Cluster, labels map[string]string) map[string]any 
 	return values
 }
 
-// given makes the parameters of a generator that somebody has to say.
+// given returns the parameters of a generator whose results must be configured.
 func (g *generator) given(kind string, content any, field string) ([]params, error) {
 	var found []map[string]any
 	ok := false

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// git makes the parameters of a git generator.
+// git returns the parameters of a git generator.
 func (g *generator) git(content any, field string) ([]params, error) {
 	spec, err := as[git](content)
 	if err != nil {
@@ -32,7 +32,7 @@ func (g *generator) git(content any, field string) ([]params, error) {
 	return nil, errorf(field, "the git generator has neither directories nor files")
 }
 
-// walk passes what is in a repository, without what git keeps for itself.
+// walk calls a function for all files and directories of a repository except .git.
 func (g *generator) walk(top string, visit func(name string, isDir bool) error) error {
 	within := ""
 	if top != "." {
@@ -51,7 +51,7 @@ func (g *generator) walk(top string, visit func(name string, isDir bool) error) 
 	})
 }
 
-// directories makes parameters of directories that patterns match.
+// directories returns the parameters of the directories that patterns match.
 func (g *generator) directories(spec *git, top, field string) ([]params, error) {
 	var all []params
 	err := g.walk(top, func(name string, isDir bool) error {
@@ -89,7 +89,7 @@ func (g *generator) directories(spec *git, top, field string) ([]params, error) 
 	return all, nil
 }
 
-// ofPath are the parameters of a directory, and of a file in it.
+// ofPath returns the path parameters of a directory, or of a file in it.
 func (g *generator) ofPath(dir, file, prefix string) map[string]any {
 	segments := strings.Split(dir, "/")
 	values := map[string]any{}
@@ -125,7 +125,7 @@ func (g *generator) ofPath(dir, file, prefix string) map[string]any {
 	return values
 }
 
-// files makes parameters of the contents of files that patterns match.
+// files returns the parameters in the files that patterns match.
 func (g *generator) files(spec *git, top, field string) ([]params, error) {
 	var include, exclude []func(string) bool
 	for i, f := range spec.Files {
@@ -167,7 +167,7 @@ func (g *generator) files(spec *git, top, field string) ([]params, error) {
 	return all, nil
 }
 
-// file makes parameters of the content of a file: a mapping, or a list of them.
+// file returns the parameters in a file: a mapping, or a list of mappings.
 func (g *generator) file(spec *git, top, name, field string) ([]params, error) {
 	real := path.Join(top, name)
 	data, _, err := g.Tree.Load(real, g.trace)
@@ -204,8 +204,8 @@ func (g *generator) file(spec *git, top, name, field string) ([]params, error) {
 	return all, nil
 }
 
-// pathspec returns what matches the paths that git lists for a pattern: in it `*` stands for slashes
-// too, and a directory for all that is below it.
+// pathspec returns a function that matches paths like git's pathspecs: `*` matches slashes as well, and a directory
+// matches everything below it.
 func pathspec(pattern string) (func(name string) bool, error) {
 	asDir := strings.HasSuffix(pattern, "/")
 	pattern = path.Clean(pattern)
@@ -214,7 +214,7 @@ func pathspec(pattern string) (func(name string) bool, error) {
 			return pattern == "." || name == pattern || strings.HasPrefix(name, pattern+"/")
 		}, nil
 	}
-	if asDir { // of patterns git lists no directories
+	if asDir { // git matches no directories with a pattern
 		pattern += "/"
 	}
 	var text strings.Builder

@@ -13,36 +13,36 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// source is what made parameters: an element of a list, a file, a directory, or a generator as a whole.
+// source is the source of parameters: a list element, a file, a directory, or a whole generator.
 type source struct {
 	// kind is "list" for an element of a list.
 	kind string
-	// field is that of the generator, or of the element, in the ApplicationSet.
+	// field is the field of the generator, or of the element, in the ApplicationSet.
 	field string
-	// path is the field of the generator that has the pattern of files or directories, and prefix what
-	// the names of their parameters begin with.
+	// path is the field of the generator with the pattern of files or directories, and prefix the prefix of the names
+	// of their path parameters.
 	path, prefix string
-	// file is a file whose content the parameters are, text is that of the field if it has them, and
-	// index the place of the object in either, -1 for the whole.
+	// file is the file with the parameters. text is the text of the field, if the parameters are in it. index is the
+	// index of their object in either, -1 if it is not in a list.
 	file, text string
 	index      int
 }
 
-// place is where something is written: a field of the ApplicationSet, or of a file.
+// place is a place where something is written: a field of the ApplicationSet, or of a file.
 type place struct {
 	field string
 	// file is empty for the ApplicationSet.
 	file string
-	// line is that in the text of the field, from 1; 0 for the field as a whole.
+	// line is the line in the text of the field, from 1; 0 for the whole field.
 	line int
-	// key is the field of the text that is on the line; empty for any.
+	// key is the field on that line of the text; empty for any.
 	key string
-	// text is set for the text of a field of which it is not known which of its lines counts.
+	// text is set if it is not known which line of a field's text counts.
 	text bool
 }
 
-// Origin returns where the Application was written: where the parameter is that fills in a field, else in
-// the template. set is where the ApplicationSet was written, in a tree.
+// Origin returns the origin of the Application: fields are written where their parameter is written, or else in the
+// template. set is the origin of the ApplicationSet, which is in tree t.
 func (g *Generated) Origin(set *origin.Origin, t *tree.Tree) *origin.Origin {
 	return origin.New(func() origin.Places {
 		return origin.Places{Document: set.Document(), Texts: true, Find: func(field string, _ origin.Part) (at origin.Place) {
@@ -56,7 +56,7 @@ func (g *Generated) Origin(set *origin.Origin, t *tree.Tree) *origin.Origin {
 	})
 }
 
-// in returns a place in the tree, or what is nearest to it.
+// in returns a place in the tree, or the nearest known one.
 func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
 	if p.file != "" {
 		at, ok := tree.Position{}, false
@@ -82,8 +82,8 @@ func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
 	return at
 }
 
-// places returns where what a field of the Application says may be written, the likeliest first: the
-// parameter that fills it in, if that is one, and the template.
+// places returns where a field of the Application may be written, the most likely place first: the parameter that sets
+// it, if there is exactly one, and the template.
 func (g *Generated) places(field string) []place {
 	if text, in, ok := origin.CutText(field); ok {
 		return g.placesInText(text, in)
@@ -92,7 +92,7 @@ func (g *Generated) places(field string) []place {
 	return g.filled(text, at)
 }
 
-// filled returns where a text of the template that is at a place may be written, as places does.
+// filled returns where a text of the template at a place may be written, like places.
 func (g *Generated) filled(text string, at place) []place {
 	var all []place
 	if names := parametersIn(text, g.set.Spec.GoTemplate); len(names) == 1 {
@@ -101,8 +101,8 @@ func (g *Generated) filled(text string, at place) []place {
 	return append(all, at)
 }
 
-// placesInText returns where a field of a text may be written, as places does: the lines of the template are those of
-// the text where filling them in changes none but the parameters in them.
+// placesInText returns where a field of a text may be written, like places. A line of the text is that of the template
+// if rendering changes only parameters within lines.
 func (g *Generated) placesInText(text, in string) []place {
 	raw, at := g.template(text)
 	at.text = true
@@ -127,7 +127,7 @@ func (g *Generated) placesInText(text, in string) []place {
 	return g.filled(valueOf(before[n.Line-1], after[n.Line-1], n), at)
 }
 
-// fills reports whether a line of a text may be one of a template that is filled in.
+// fills reports whether a line may be the result of rendering a line of a template.
 func fills(template, line string) bool {
 	var pattern strings.Builder
 	at := 0
@@ -139,8 +139,8 @@ func fills(template, line string) bool {
 	return err == nil && matches
 }
 
-// valueOf returns what a line of a template has for a value that is in the line that it was filled in to; nothing where
-// it has the value itself, or it is not known where that begins.
+// valueOf returns the part of a template's line that renders to a value; empty if the template contains the value
+// itself, or the beginning of that part is not known.
 func valueOf(template, line string, n *yaml.Node) string {
 	runes := []rune(line)
 	from := len(string(runes[:min(n.Column-1, len(runes))]))
@@ -158,7 +158,7 @@ func valueOf(template, line string, n *yaml.Node) string {
 	return before
 }
 
-// template returns what the template has for a field, and where.
+// template returns the template's text for a field, and its place.
 func (g *Generated) template(field string) (text string, at place) {
 	if text, line, ok := g.inPatch(field); ok {
 		return text, place{field: "spec.templatePatch", line: line}
@@ -174,8 +174,8 @@ func (g *Generated) template(field string) (text string, at place) {
 	return text, place{field: "spec.template." + field}
 }
 
-// inPatch returns the line of the templatePatch that sets a field, as it is before it is filled in, and
-// its number, which is 0 where filling it in changes how many lines there are.
+// inPatch returns the line of the templatePatch that sets a field, before rendering, and its number, which is 0 if
+// rendering changes the number of lines.
 func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
 	var doc yaml.Node
 	if g.patch == "" || yaml.Unmarshal([]byte(g.patch), &doc) != nil || len(doc.Content) == 0 {
@@ -204,7 +204,7 @@ func (g *Generated) parameter(name string) (all []place) {
 	return all
 }
 
-// parameter returns where a parameter is written if the source has it.
+// parameter returns where a parameter is written, if the source has it.
 func (s *source) parameter(name string) (at place, ok bool) {
 	first, rest, _ := strings.Cut(name, ".")
 	if first == "values" && s.kind != "list" {
@@ -226,7 +226,7 @@ func (s *source) parameter(name string) (at place, ok bool) {
 	case s.text != "":
 		in, _ := origin.InFile("", []byte(s.text), fmt.Sprintf("[%d].%s", s.index, name))
 		return place{field: s.field, line: in.Line}, true
-	case s.path != "": // it has no others
+	case s.path != "": // it has no other parameters
 		return at, false
 	}
 	return place{field: s.field}, true
@@ -234,8 +234,8 @@ func (s *source) parameter(name string) (at place, ok bool) {
 
 var tag = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// parametersIn returns the parameters that a text is filled in with, each once. Those that only decide
-// a condition are none.
+// parametersIn returns the parameters that are written into a text, each once, without those that only decide a
+// condition.
 func parametersIn(text string, goTemplate bool) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -264,7 +264,7 @@ func parametersIn(text string, goTemplate bool) []string {
 	return names
 }
 
-// calledFor returns the parameter that a function is called for by its keys, as in `index . "a"`; empty for another call.
+// calledFor returns the parameter that a function gets by its keys, as in `index . "a"`; empty for another call.
 func calledFor(c *templates.CommandNode) string {
 	function, ok := c.Args[0].(*templates.IdentifierNode)
 	if !ok || len(c.Args) < 3 {
@@ -273,7 +273,7 @@ func calledFor(c *templates.CommandNode) string {
 	all, keys := c.Args[1], c.Args[2:]
 	switch function.Ident {
 	case "index", "get":
-	case "dig": // a default is before the last
+	case "dig": // the argument before the last is a default
 		all, keys = c.Args[len(c.Args)-1], c.Args[1:len(c.Args)-2]
 	default:
 		return ""
@@ -292,7 +292,7 @@ func calledFor(c *templates.CommandNode) string {
 	return strings.Join(names, ".")
 }
 
-// written calls a function for all parameters that a node of a template writes.
+// written calls a function for each parameter that a node of a template writes.
 func written(n templates.Node, add func(string)) {
 	list := func(l *templates.ListNode) {
 		if l != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// selectorOf returns what matches the labels that a label selector selects; nil for one that says
-// nothing. Values may be any texts.
+// selectorOf returns a function that matches labels against a label selector; nil for an empty one. Unlike in
+// Kubernetes, values may be any text.
 func selectorOf(content any) (func(labels map[string]string) bool, error) {
 	if content == nil {
 		return nil, nil

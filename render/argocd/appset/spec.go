@@ -7,7 +7,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// set is what decides of an ApplicationSet. Templates are free content.
+// set has the fields of an ApplicationSet that are evaluated. Templates are not decoded further.
 type set struct {
 	Metadata struct {
 		Name      string `json:"name"`
@@ -34,8 +34,8 @@ func parse(object json.RawMessage) (*set, error) {
 	return s, nil
 }
 
-// Keeps reports whether an ApplicationSet never deletes an Application that it no longer generates, going by
-// its applicationsSync.
+// Keeps reports whether the applicationsSync of an ApplicationSet prevents the deletion of Applications that it no
+// longer generates.
 func Keeps(object json.RawMessage) bool {
 	s, err := parse(object)
 	if err != nil || s.Spec.SyncPolicy == nil {
@@ -59,12 +59,12 @@ type item struct {
 	Exclude bool   `json:"exclude"`
 }
 
-// Error is why an ApplicationSet generates nothing.
+// Error is the reason why an ApplicationSet generates nothing.
 type Error struct {
-	// Field is the field of the ApplicationSet that is at fault.
+	// Field is the field of the ApplicationSet that causes the error.
 	Field   string
 	Message string
-	// Refused is set when nothing may be wrong with it, but what it generates is not known.
+	// Refused is set when the ApplicationSet may be correct, but its Applications are not known.
 	Refused bool
 }
 
@@ -78,7 +78,7 @@ func refusedf(field, format string, args ...any) error {
 	return &Error{Field: field, Message: fmt.Sprintf(format, args...), Refused: true}
 }
 
-// as decodes free content. As for the controller, numbers in it are floating.
+// as decodes a value into a type. As in the controller, numbers of free form become floating-point numbers.
 func as[T any](value any) (out T, err error) {
 	text, err := json.Marshal(value)
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// replaceAll replaces parameters in all texts of a value, those of keys too.
+// replaceAll replaces parameters in all texts of a value, including keys.
 func (g *generator) replaceAll(value any, params map[string]any, options []string) (any, error) {
 	switch v := value.(type) {
 	case string:
@@ -48,8 +48,8 @@ func (g *generator) replaceAll(value any, params map[string]any, options []strin
 	return value, nil
 }
 
-// interpolate replaces parameters of the first generator of a matrix in the second. Texts of its `values`
-// that use parameters of its own stay as they are.
+// interpolate replaces parameters of the first generator of a matrix in the second one. Texts in its `values` that use
+// its own parameters are unchanged.
 func (g *generator) interpolate(content map[string]any, params map[string]any) (any, error) {
 	own, _ := content["values"].(map[string]any)
 	rest := maps.Clone(content)
@@ -75,7 +75,7 @@ func (g *generator) interpolate(content map[string]any, params map[string]any) (
 	return out, nil
 }
 
-// appendValues adds the `values` of a generator to parameters, which they may use.
+// appendValues adds the `values` of a generator to parameters. They may refer to these parameters.
 func (g *generator) appendValues(values map[string]string, params map[string]any) error {
 	made := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -128,9 +128,9 @@ func (g *generator) replace(text string, params map[string]any, options []string
 }
 
 const (
-	// maxText bounds what a template may write, in bytes.
+	// maxText limits the output of a template, in bytes.
 	maxText = 4 << 20
-	// maxSteps bounds how many parts of templates a set may execute.
+	// maxSteps limits how many parts of templates an ApplicationSet may execute.
 	maxSteps = 1_000_000
 )
 
@@ -164,7 +164,7 @@ func (g *generator) execute(text string, params map[string]any, options []string
 	return file.Text, nil
 }
 
-// shortened is a text as a message quotes it.
+// shortened returns a text shortened for a message.
 func shortened(text string) string {
 	const most = 200
 	if len(text) <= most {
@@ -173,29 +173,29 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// chance are functions that give another result each time.
+// chance are the functions with a different result for each call.
 var chance = []string{
 	"now", "ago", "date", "dateInZone", "date_in_zone", "htmlDate", "htmlDateInZone", "dateModify", "date_modify", "mustDateModify", "must_date_modify",
 	"randAlphaNum", "randAlpha", "randAscii", "randNumeric", "randBytes", "randInt", "uuidv4", "shuffle", "bcrypt", "htpasswd", "encryptAES",
 	"genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey", "derivePassword",
 }
 
-// chanceError says that a template uses one of them.
+// chanceError is the error of a template that uses one of them.
 type chanceError struct{ function string }
 
 func (e *chanceError) Error() string {
 	return e.function + " has another result each time: what it is for Argo CD is not known"
 }
 
-// limitError says that a template takes more than its bounds.
+// limitError is the error of a template that exceeds a limit.
 type limitError struct{ message string }
 
 func (e *limitError) Error() string { return e.message }
 
-// maxRepeat bounds functions that make much of a number.
+// maxRepeat limits the numbers that functions like repeat and until accept.
 const maxRepeat = 100_000
 
-// functions are those that templates may call; drawn is set when one of chance is.
+// functions returns the functions that templates may call. A call of one in chance sets drawn.
 func functions(drawn *error) template.FuncMap {
 	all := template.FuncMap(sprig.GenericFuncMap())
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
@@ -246,7 +246,7 @@ func functions(drawn *error) template.FuncMap {
 
 var notInName = regexp.MustCompile("[^-a-z0-9.]")
 
-// sanitize makes a text a name of a DNS subdomain.
+// sanitize converts a text to the name of a DNS subdomain.
 func sanitize(name string) string {
 	name = notInName.ReplaceAllString(strings.ToLower(name), "-")
 	return strings.Trim(name[:min(len(name), 253)], "-.")
@@ -257,7 +257,7 @@ var (
 	dashes    = regexp.MustCompile("-+")
 )
 
-// slugify makes a text a short name: `slugify MAXLENGTH SMART NAME`, where smart cuts between words.
+// slugify converts a text to a short name: `slugify MAXLENGTH SMART NAME`, where smart cuts between words.
 func slugify(args ...any) (string, error) {
 	longest, smart, name := 50, true, ""
 	for i, arg := range args {
@@ -296,7 +296,7 @@ func slugify(args ...any) (string, error) {
 	return strings.Trim(short, "-"), nil
 }
 
-// flattened are the leaves of parameters as texts, by their paths with dots.
+// flattened returns the leaves of parameters as texts, by their paths with dots.
 func flattened(values map[string]any) map[string]string {
 	out := map[string]string{}
 	var walk func(at string, value any)

@@ -16,12 +16,12 @@ type templateSource struct {
 	Chart   string `json:"chart"`
 }
 
-// mayBe reports whether a source may be of a repository.
+// mayBe reports whether a source may use a repository.
 func (s templateSource) mayBe(isOwn func(url string) bool) bool {
 	return strings.Contains(s.RepoURL, "{{") || isOwn(s.RepoURL)
 }
 
-// sourcesIn returns the sources that the template of an ApplicationSet has; ok is false when there may be others.
+// sourcesIn returns the sources in the template of an ApplicationSet; ok is false if there may be others.
 func sourcesIn(set []byte) (sources []templateSource, ok bool) {
 	var read struct {
 		Spec struct {
@@ -42,8 +42,8 @@ func sourcesIn(set []byte) (sources []templateSource, ok bool) {
 	return sources, err == nil && read.Spec.TemplatePatch == "" && len(sources) > 0
 }
 
-// MayUse reports whether Applications of an ApplicationSet, in JSON, may have a repository as a
-// source: not if all their sources are known to be others. isOwn reports whether a URL is that of the repository.
+// MayUse reports whether Applications of an ApplicationSet, in JSON, may have a repository as a source: it is false
+// only if all their sources are known to use others. isOwn reports whether a URL is that of the repository.
 func MayUse(set []byte, isOwn func(url string) bool) bool {
 	sources, ok := sourcesIn(set)
 	return !ok || slices.ContainsFunc(sources, func(s templateSource) bool { return s.mayBe(isOwn) })
@@ -56,8 +56,8 @@ func Uses(set []byte, isOwn func(url string) bool) bool {
 	return slices.ContainsFunc(sources, func(s templateSource) bool { return isOwn(s.RepoURL) })
 }
 
-// Names returns the directories of a repository that the template of an ApplicationSet, in JSON, names, whatever is
-// generated. isOwn reports whether a URL is that of the repository.
+// Names returns the directories of a repository in the template of an ApplicationSet, in JSON, whatever it generates.
+// isOwn reports whether a URL is that of the repository.
 func Names(set []byte, isOwn func(url string) bool) []string {
 	sources, _ := sourcesIn(set)
 	var dirs []string
@@ -69,8 +69,8 @@ func Names(set []byte, isOwn func(url string) bool) []string {
 	return dirs
 }
 
-// Reads returns the sources that the git generators of an ApplicationSet, in JSON, read: of each pattern the
-// directory that it begins with. Those of a pattern that begins with a wildcard have no path.
+// Reads returns the sources that the git generators of an ApplicationSet, in JSON, read, with the literal directory at
+// the beginning of each pattern. A pattern that begins with a wildcard has no path.
 func Reads(object []byte) []argocd.Source {
 	s, err := parse(object)
 	if err != nil {
@@ -88,7 +88,7 @@ func Reads(object []byte) []argocd.Source {
 	return all
 }
 
-// visitGit passes the git generators, with those in matrices and merges.
+// visitGit calls a function for all git generators, including those in matrix and merge generators.
 func visitGit(generators []any, visit func(*git)) {
 	for _, generator := range generators {
 		kinds, _ := generator.(map[string]any)
@@ -105,7 +105,7 @@ func visitGit(generators []any, visit func(*git)) {
 	}
 }
 
-// literalDir returns the directory that all paths are in which a pattern matches.
+// literalDir returns the directory that contains all paths a pattern matches.
 func literalDir(pattern string) string {
 	if i := strings.IndexAny(pattern, `*?[\{`); i >= 0 {
 		pattern = pattern[:i] + "_"

@@ -1,3 +1,3 @@
-// Package project reports what AppProjects of Argo CD permit: sources, destinations and kinds of objects, and which
-// service accounts syncs impersonate.
+// Package project evaluates AppProjects of Argo CD: the permitted sources, destinations and kinds of objects, and the
+// service accounts that syncs impersonate.
 package project

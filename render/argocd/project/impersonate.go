@@ -15,9 +15,9 @@ type DestinationServiceAccount struct {
 	DefaultServiceAccount string `json:"defaultServiceAccount"`
 }
 
-// Impersonates returns the user that a sync of an Application to a destination impersonates. known is false
-// when that turns on the server of the destination, which is not known. The error is why there is no
-// sync (controller/sync.go of Argo CD, deriveServiceAccountToImpersonate).
+// Impersonates returns the user that a sync of an Application to a destination impersonates. known is false if it
+// depends on the server of the destination and that is not known. The error is the reason why the sync fails
+// (controller/sync.go of Argo CD, deriveServiceAccountToImpersonate).
 func (p *Project) Impersonates(a *argocd.Application, to argocd.Destination) (user string, known bool, err error) {
 	namespace := a.Spec.Destination.Namespace
 	for _, d := range p.Spec.DestinationServiceAccounts {

@@ -17,7 +17,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Project is what an AppProject permits.
+// Project has the fields of an AppProject that permit or forbid something.
 type Project struct {
 	Metadata struct {
 		Name   string            `json:"name"`
@@ -36,17 +36,16 @@ type Project struct {
 	} `json:"spec"`
 }
 
-// Permitted are kinds that an AppProject names; Name is a pattern of names of objects that are in no
-// namespace.
+// Permitted selects kinds in an AppProject. Name is a pattern for the names of cluster-scoped objects.
 type Permitted struct {
 	Group string `json:"group"`
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 }
 
-// Parse reads an AppProject. Argo CD makes the default one when it starts (server/server.go,
-// initializeDefaultProject), and applying a manifest of it leaves the lists that the manifest does
-// not have as Argo CD made them.
+// Parse decodes an AppProject. Argo CD creates the default project when it starts (server/server.go,
+// initializeDefaultProject). A manifest applied to it does not change lists that it omits, so Parse sets these lists to
+// the values from Argo CD.
 func Parse(object json.RawMessage) (*Project, error) {
 	p := &Project{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, p); err != nil {
@@ -67,16 +66,16 @@ func Parse(object json.RawMessage) (*Project, error) {
 	return p, nil
 }
 
-// Forbidden is something that an AppProject forbids an Application.
+// Forbidden is something that an AppProject forbids an Application to use.
 type Forbidden struct {
-	// Field is the field of the Application that decides.
+	// Field is the field of the Application that violates the project.
 	Field string
-	// Message is worded as Argo CD's.
+	// Message is Argo CD's message.
 	Message string
 }
 
-// Undecided returns the field of an Application because of which it is not known what the AppProject forbids it, and
-// why; empty when that is known. to is its destination, of which the server and the name are known if whole is set.
+// Undecided returns the field of an Application because of which it is not known what the AppProject forbids, and the
+// reason; empty if it is known. to is the destination; its server and name are known if whole is set.
 func (p *Project) Undecided(to argocd.Destination, whole bool) (field, why string) {
 	unknown := func(d argocd.Destination) bool {
 		return to.Server == "" && d.Server != "" && d.Server != "*" || to.Name == "" && d.Name != "" && d.Name != "*"
@@ -90,8 +89,8 @@ func (p *Project) Undecided(to argocd.Destination, whole bool) (field, why strin
 	return "", ""
 }
 
-// Forbids returns why Argo CD applies nothing of an Application. to is its destination, with all that is
-// known of it, and own the namespace of Argo CD.
+// Forbids returns the reasons why Argo CD applies nothing of an Application. to is its destination, as far as it is
+// known, and own the namespace of Argo CD.
 func (p *Project) Forbids(a *argocd.Application, to argocd.Destination, own string) []Forbidden {
 	var all []Forbidden
 	if namespace := a.Metadata.Namespace; namespace != "" && namespace != own && !slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool { return matchesName(pattern, namespace) }) {
@@ -112,8 +111,8 @@ func (p *Project) Forbids(a *argocd.Application, to argocd.Destination, own stri
 	return all
 }
 
-// ForbidsObject returns why Argo CD does not apply an object; empty when it does. namespaced is set for one of a kind that is in
-// namespaces, though it may name none.
+// ForbidsObject returns why Argo CD does not apply an object; empty if it does. namespaced is set for an object of a
+// namespaced kind, even if it has no namespace.
 func (p *Project) ForbidsObject(group, kind, namespace, name string, namespaced bool, to argocd.Destination) string {
 	if !p.permitsKind(group, kind, name, namespaced) {
 		return fmt.Sprintf("resource %s:%s is not permitted in project %s", group, kind, p.Metadata.Name)
@@ -124,8 +123,8 @@ func (p *Project) ForbidsObject(group, kind, namespace, name string, namespaced 
 	return ""
 }
 
-// permitsKind reports whether objects of a kind are permitted. Without a list of those in namespaces all
-// of them are; of others only those that are listed.
+// permitsKind reports whether objects of a kind are permitted. Without a list, all namespaced kinds are permitted.
+// Cluster-scoped kinds must be listed.
 func (p *Project) permitsKind(group, kind, name string, namespaced bool) bool {
 	in := func(list []Permitted, name string) bool {
 		return slices.ContainsFunc(list, func(item Permitted) bool {
@@ -139,8 +138,8 @@ func (p *Project) permitsKind(group, kind, name string, namespaced bool) bool {
 	return in(p.Spec.ClusterResourceWhitelist, name) && !in(p.Spec.ClusterResourceBlacklist, name)
 }
 
-// permitsSource reports whether a repository may be a source: a pattern permits it, and none with a `!`
-// is of it.
+// permitsSource reports whether a repository may be a source: a pattern permits it, and no pattern with a `!` matches
+// it.
 func (p *Project) permitsSource(repository string) bool {
 	permitted, normal := false, normalURL(repository)
 	for _, pattern := range p.Spec.SourceRepos {
@@ -155,8 +154,8 @@ func (p *Project) permitsSource(repository string) bool {
 	return permitted
 }
 
-// permitsDestination reports whether a destination is permitted: an entry permits it, and none with a
-// `!` is of it.
+// permitsDestination reports whether a destination is permitted: an entry permits it, and no entry with a `!` matches
+// it.
 func (p *Project) permitsDestination(to argocd.Destination) bool {
 	permitted := false
 	for _, d := range p.Spec.Destinations {
@@ -172,8 +171,8 @@ func (p *Project) permitsDestination(to argocd.Destination) bool {
 	return permitted
 }
 
-// permitsCluster reports whether a pattern permits the name or the server of a cluster. Argo CD finds
-// both of every cluster, so `*` permits one that is not known here, too.
+// permitsCluster reports whether a pattern permits the name or the server of a cluster. Argo CD knows both of every
+// cluster, so `*` permits one that is not known here as well.
 func permitsCluster(pattern, value string) bool {
 	if value == "" {
 		return pattern == "*"
@@ -189,7 +188,7 @@ func permits(pattern, value string) bool {
 	return matches(pattern, value) != denied
 }
 
-// matches reports whether a pattern matches. Without separators `*` stands for them, too.
+// matches reports whether a glob pattern matches. Without separators, `*` matches any character.
 func matches(pattern, value string, separators ...rune) bool {
 	if pattern == "*" {
 		return true
@@ -198,14 +197,13 @@ func matches(pattern, value string, separators ...rune) bool {
 	return err == nil && g.Match(value)
 }
 
-// matchesPath reports whether a pattern of kinds and groups matches.
+// matchesPath reports whether a pattern for kinds or groups matches.
 func matchesPath(pattern, value string) bool {
 	ok, err := path.Match(pattern, value)
 	return ok && err == nil
 }
 
-// matchesName reports whether a pattern of namespaces matches: a regular expression between slashes, or
-// a glob.
+// matchesName reports whether a pattern for namespaces matches: a regular expression between slashes, or a glob.
 func matchesName(pattern, value string) bool {
 	if len(pattern) > 1 && strings.HasPrefix(pattern, "/") && strings.HasSuffix(pattern, "/") {
 		expression, err := regexp.Compile(pattern[1 : len(pattern)-1])
@@ -214,7 +212,7 @@ func matchesName(pattern, value string) bool {
 	return matches(pattern, value)
 }
 
-// normalURL is the URL of a repository, or a pattern of URLs, as AppProjects compare them.
+// normalURL returns the URL of a repository, or a pattern for URLs, in the form in which AppProjects compare them.
 func normalURL(repository string) string {
 	repository = strings.ToLower(strings.TrimSpace(repository))
 	if at := strings.Index(repository, "@"); at > 0 && !strings.Contains(repository, "://") { // git@host:path

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// The keys of settings that decide what Applications render to.
+// The keys of settings that influence how Applications are rendered.
 const (
 	buildOptions   = "kustomize.buildOptions"
 	trackingMethod = "application.resourceTrackingMethod"
@@ -23,7 +23,7 @@ const (
 	inclusions     = "resource.inclusions"
 )
 
-// enabling are the keys that turn tools off, by these.
+// enabling maps the keys that can disable a tool to the tool.
 func enabling() map[string]string {
 	return map[string]string{"kustomize.enable": "Kustomize", "helm.enable": "Helm", "jsonnet.enable": "Directory"}
 }
@@ -31,7 +31,7 @@ func enabling() map[string]string {
 // BuildOptions returns the options of `kustomize build`.
 func (s *Settings) BuildOptions() string { return s.data[buildOptions] }
 
-// Apply sets the settings for an Application. tracking and options are those that the configuration has; empty for none.
+// Apply applies the settings to an Application. tracking and options are those of the configuration; empty for none.
 func (s *Settings) Apply(a *render.Application, tracking, options string) error {
 	a.BuildOptions = cmp.Or(options, s.data[buildOptions])
 	if method := s.data[trackingMethod]; tracking == "" && (method == "label" || method == "annotation+label") {
@@ -52,10 +52,10 @@ func (s *Settings) Apply(a *render.Application, tracking, options string) error 
 	return nil
 }
 
-// Same reports whether two settings make the same of Applications.
+// Same reports whether two settings have the same effect on Applications.
 func (s *Settings) Same(other *Settings) bool { return maps.Equal(s.rendering(), other.rendering()) }
 
-// rendering are the settings that decide what Applications render to, without those that are as if they were not there.
+// rendering returns the settings that influence how Applications are rendered, without empty ones.
 func (s *Settings) rendering() map[string]string {
 	all := map[string]string{}
 	for _, key := range slices.Concat([]string{buildOptions, trackingMethod, instanceLabel, installation, exclusions, inclusions}, slices.Collect(maps.Keys(enabling()))) {
@@ -66,10 +66,10 @@ func (s *Settings) rendering() map[string]string {
 	return all
 }
 
-// IsDefault reports whether the settings make of Applications what Argo CD does without any.
+// IsDefault reports whether the settings have the same effect on Applications as no settings.
 func (s *Settings) IsDefault() bool { return len(s.rendering()) == 0 }
 
-// Decides reports whether a field of the ConfigMap, or of an ArgoCD, decides what Applications render to.
+// Decides reports whether a field of the ConfigMap, or of an ArgoCD object, influences how Applications are rendered.
 func Decides(path []string) bool {
 	if len(path) < 2 {
 		return len(path) == 0 || path[0] == "data" || path[0] == "spec"
@@ -86,10 +86,10 @@ func isKey(key string) bool {
 	return slices.Contains(all, key) || enabling()[key] != ""
 }
 
-// OperatorKind is the kind of the operator's objects, each of which is an Argo CD.
+// OperatorKind is the kind of the operator's objects, each of which defines an Argo CD.
 const OperatorKind = "ArgoCD"
 
-// fields are the fields of the operator's objects, with the keys of argocd-cm that the operator makes of them.
+// fields maps fields of the operator's objects to the keys of argocd-cm that the operator sets from them.
 func fields() map[string]string {
 	return map[string]string{
 		"kustomizeBuildOptions": buildOptions, "applicationInstanceLabelKey": instanceLabel, "resourceTrackingMethod": trackingMethod,
@@ -97,7 +97,8 @@ func fields() map[string]string {
 	}
 }
 
-// ParseOperator reads an object of the operator, which makes the ConfigMap argocd-cm of it: extraConfig counts before fields.
+// ParseOperator reads the settings in an object of the operator, which creates the ConfigMap argocd-cm from it.
+// extraConfig overrides other fields.
 func ParseOperator(object json.RawMessage) (Settings, error) {
 	var argo struct {
 		Spec map[string]any `json:"spec"`

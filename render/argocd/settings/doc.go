@@ -1,3 +1,3 @@
-// Package settings reads the settings of an Argo CD that change what it applies: the ConfigMap
-// argocd-cm, and which fields ignoreDifferences leaves to others, there and in Applications.
+// Package settings reads the settings of an Argo CD that influence what it applies: the ConfigMap argocd-cm, and the
+// fields that ignoreDifferences selects, there and in Applications.
 package settings

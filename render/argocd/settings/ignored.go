@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Difference names fields that are not compared.
+// Difference selects fields that are not compared.
 type Difference struct {
 	Group                 string   `json:"group"`
 	Kind                  string   `json:"kind"`
@@ -21,8 +21,8 @@ type Difference struct {
 	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
 }
 
-// Ignored returns the fields that syncs of any Application that respects ignored differences leave as they
-// are in the cluster.
+// Ignored returns the fields that are not changed in the cluster by syncs of Applications with
+// RespectIgnoreDifferences.
 func (s *Settings) Ignored() ([]render.Ignored, error) {
 	differences, err := s.Differences()
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Settings) Ignored() ([]render.Ignored, error) {
 	return all, nil
 }
 
-// IgnoredBy returns the fields that differences name, or the one of them that cannot be read.
+// IgnoredBy returns the fields that differences select. On an error, field is the path of the invalid expression.
 func IgnoredBy(differences []Difference) (fields []render.Ignored, field string, err error) {
 	for i := range differences {
 		d := &differences[i]
@@ -72,7 +72,7 @@ func IgnoredBy(differences []Difference) (fields []render.Ignored, field string,
 	return fields, "", nil
 }
 
-// pointed returns the path of a JSON Pointer (RFC 6901). One that is none removes nothing.
+// pointed returns the path of a JSON Pointer (RFC 6901). An invalid pointer has no effect.
 func pointed(pointer string) (path []string, ok bool) {
 	rest, ok := strings.CutPrefix(pointer, "/")
 	if !ok {
@@ -85,14 +85,14 @@ func pointed(pointer string) (path []string, ok bool) {
 	return path, true
 }
 
-// Bounds of expressions of jq, beyond which one may select anything.
+// Limits for the paths of a jq expression. An expression that exceeds them is treated as one that may select anything.
 const (
 	mostPaths   = 1000
 	longestPath = 100
 )
 
-// queried returns paths of which one leads to each field that a query of jq selects, whatever the
-// object has: conditions are not evaluated. It is false for a query that may select anything.
+// queried returns paths that cover each field a jq query may select, whatever the object contains: conditions are not
+// evaluated. ok is false for a query that may select anything.
 func queried(q *gojq.Query) (paths [][]string, ok bool) {
 	switch {
 	case q == nil || len(q.FuncDefs) > 0 || len(q.Imports) > 0 || len(q.Patterns) > 0:
@@ -117,7 +117,7 @@ func queried(q *gojq.Query) (paths [][]string, ok bool) {
 	return nil, false
 }
 
-// selected returns the paths of a term, as queried does.
+// selected returns the paths of a term, like queried.
 func selected(t *gojq.Term) (paths [][]string, ok bool) {
 	switch t.Type {
 	case gojq.TermTypeIdentity:
@@ -164,7 +164,7 @@ func indexed(i *gojq.Index) (paths [][]string, ok bool) {
 	return [][]string{{render.AnyItem}}, true
 }
 
-// appended returns each path followed by each of others.
+// appended returns all concatenations of a path and one of others.
 func appended(paths, others [][]string) (all [][]string, ok bool) {
 	if len(paths)*len(others) > mostPaths {
 		return nil, false

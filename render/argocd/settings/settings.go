@@ -15,9 +15,9 @@ const Name = "argocd-cm"
 
 // Settings are settings of Argo CD.
 type Settings struct {
-	// GlobalProjects reports whether there are global projects, which others inherit from.
+	// GlobalProjects is set when there are global projects, from which others inherit.
 	GlobalProjects bool
-	// Impersonation reports whether syncs impersonate the service accounts that AppProjects name.
+	// Impersonation is set when syncs impersonate the service accounts in AppProjects.
 	Impersonation bool
 
 	data map[string]string
@@ -38,8 +38,8 @@ func of(data map[string]string) Settings {
 	return Settings{GlobalProjects: data["globalProjects"] != "", Impersonation: data["application.sync.impersonation.enabled"] == "true", data: data}
 }
 
-// OfKustomize says what becomes of an Application that names a version of kustomize (util/settings, addKustomizeVersion
-// and GetKustomizeBinaryPath). known is false where the settings are not.
+// OfKustomize returns a message about an Application that selects a version of kustomize (util/settings,
+// addKustomizeVersion and GetKustomizeBinaryPath). known is false if the settings are not known.
 func (s *Settings) OfKustomize(version string, known bool) string {
 	_, old := s.data["kustomize.version."+version]
 	_, registered := s.data["kustomize.path."+version]
@@ -52,11 +52,11 @@ func (s *Settings) OfKustomize(version string, known bool) string {
 	return fmt.Sprintf("Argo CD builds it with kustomize %s: it is built with 5.8.1 here, which may make other objects", version)
 }
 
-// customizations is the key of settings of kinds, and the prefix of those of one kind.
+// customizations is the key of settings by kind, and the prefix of the keys for a single kind.
 const customizations = "resource.customizations"
 
-// Differences returns the fields that are not compared of any Application's objects, by kind
-// (util/settings, GetResourceOverrides). The error says which key cannot be read.
+// Differences returns the fields that are not compared in objects of any Application, by kind (util/settings,
+// GetResourceOverrides). The error contains the key that cannot be read.
 func (s *Settings) Differences() ([]Difference, error) {
 	var kinds map[string]struct {
 		IgnoreDifferences string `json:"ignoreDifferences"`
