@@ -7,21 +7,21 @@ import (
 	"github.com/fluxcd/pkg/envsubst/parse"
 )
 
-// What substitution may cost. The library reads and evaluates without limits of its own.
+// Limits of substitution. The library that reads and evaluates expressions has no limits of its own.
 const (
-	// maxExpansion is how many bytes the text of an object may have after substitution; an
-	// API server takes objects of 3 MiB.
+	// maxExpansion limits the text of an object after substitution, in bytes; an API server accepts objects of up to 3
+	// MiB.
 	maxExpansion = 16 << 20
-	// maxExpressions is how many expressions a text may hold: each is a call within another.
+	// maxExpressions limits the expressions of a text: each is a nested call in the library.
 	maxExpressions = 50_000
-	// maxMoved is how many bytes escapes may make the library move: all that follows, for each.
+	// maxMoved limits the bytes that the library copies for escapes: for each one, all bytes that follow it.
 	maxMoved = 10_000_000_000
-	// maxMatching is how many steps it may take to match patterns: the square of the value,
-	// times the pattern.
+	// maxMatching limits the steps of matching patterns: the square of the value's length, times the length of the
+	// pattern.
 	maxMatching = 1_000_000_000
 )
 
-// checkText returns what keeps a text from being read.
+// checkText returns an error for a text that exceeds the limits of reading.
 func checkText(text string) error {
 	if n := strings.Count(text, "${"); n > maxExpressions {
 		return fmt.Errorf("the text has %d expressions, more than the limit of %d", n, maxExpressions)
@@ -36,14 +36,14 @@ func checkText(text string) error {
 	return nil
 }
 
-// cost is a bound of what evaluating costs: the bytes of the value, and steps of matching.
+// cost is an upper bound of the cost of an evaluation: the bytes of the value, and the steps of matching.
 type cost struct{ bytes, steps int }
 
 func (c cost) plus(d cost) cost {
 	return cost{min(c.bytes+d.bytes, 1<<40), min(c.steps+d.steps, 1<<40)}
 }
 
-// checkCost returns what keeps an expression from being evaluated.
+// checkCost returns an error for an expression that exceeds the limits of evaluation.
 func (r *substituter) checkCost(node parse.Node) error {
 	switch c := r.cost(node); {
 	case c.bytes > maxExpansion:
@@ -77,7 +77,7 @@ func (r *substituter) costOf(nodes []parse.Node) cost {
 func (r *substituter) costOfFunc(n *parse.FuncNode) cost {
 	value, args := len(r.values[n.Param]), r.costOf(n.Args)
 	switch {
-	case strings.HasPrefix(n.Name, "/"): // each byte may be replaced
+	case strings.HasPrefix(n.Name, "/"): // each byte may be replaced by the argument
 		return cost{min((value+1)*(args.bytes+1), 1<<40), args.steps}
 	case strings.HasPrefix(n.Name, "#"), strings.HasPrefix(n.Name, "%"):
 		return cost{value, min(value*value*(args.bytes+1), 1<<40)}.plus(cost{steps: args.steps})

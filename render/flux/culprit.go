@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// substitutionError says that variables could not be replaced in an object of a build: in a field, if that is not empty.
+// substitutionError is the error of substitution in an object of a build, in a field unless that is empty.
 type substitutionError struct {
 	index int
 	field string
@@ -25,8 +25,8 @@ type substitutionError struct {
 func (e *substitutionError) Error() string { return e.err.Error() }
 func (e *substitutionError) Unwrap() error { return e.err }
 
-// culprit returns the first field of an object in which variables cannot be replaced, and why. It is empty where that
-// is not a field by itself, or would take long to find.
+// culprit returns the first field of an object in which substitution fails, and the error. It is empty if no single
+// field causes the error, or finding it would take too long.
 func (r *substituter) culprit(o *render.Object, content map[string]any) (field string, why error) {
 	if text, err := yaml.JSONToYAML(o.JSON); err != nil || checkText(string(text)) != nil {
 		return "", nil
@@ -36,7 +36,7 @@ func (r *substituter) culprit(o *render.Object, content map[string]any) (field s
 	return s.field, s.why
 }
 
-// search looks for a field in which variables cannot be replaced.
+// search searches for a field in which substitution fails.
 type search struct {
 	*substituter
 	spent cost
@@ -44,7 +44,7 @@ type search struct {
 	why   error
 }
 
-// below searches a value, and reports whether the search is over.
+// below searches a value, and reports whether the search has ended.
 func (s *search) below(value any, path string) bool {
 	switch v := value.(type) {
 	case string:

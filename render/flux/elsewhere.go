@@ -13,8 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// mounted is a tree that has the files of an artifact in the place of its own. Other artifacts
-// are where they were.
+// mounted is a tree with the files of an artifact at its top. Other artifacts keep their paths.
 type mounted struct {
 	tree *tree.Tree
 	// top is the directory of the artifact in the tree.
@@ -26,7 +25,7 @@ var (
 	_ fs.ReadDirFS  = (*mounted)(nil)
 )
 
-// at is where a path is in the tree.
+// at returns the path in the underlying tree.
 func (m *mounted) at(name string) string {
 	if overlaid.Under(name) {
 		return name
@@ -56,7 +55,7 @@ func (m *mounted) ReadLink(name string) (string, error) {
 	return m.tree.Links.ReadLink(m.at(name))
 }
 
-// ObjectID is the name git gives the content of a file.
+// ObjectID returns git's name of the content of a file.
 func (m *mounted) ObjectID(name string) (string, error) { return m.tree.Identity(m.at(name)) }
 
 // Mount returns the directory of an artifact.
@@ -68,7 +67,7 @@ func (m *mounted) Mount(a artifact.Artifact) (string, error) {
 	return name, err
 }
 
-// inTree is where a file of what the unit is made of is in the tree.
+// inTree returns the path in the tree of a file of the unit's source.
 func (u *unit) inTree(name string) string {
 	if u.home == nil || name == "" {
 		return name
@@ -76,12 +75,12 @@ func (u *unit) inTree(name string) string {
 	return u.home.at(name)
 }
 
-// isElsewhere reports whether a path in the tree is one of the artifact that the unit is made of,
-// or of one that it asks for.
+// isElsewhere reports whether a path in the tree is in the artifact that is the unit's source, or in an artifact that
+// the unit needs.
 func (u *unit) isElsewhere(name string) bool { return u.home != nil && overlaid.Under(name) }
 
-// revision is where the revision of the source is written or, if the repository does not say,
-// where the source is named.
+// revision returns where the revision of the source is written or, if it is not in the repository, where the source is
+// named.
 func (u *unit) revision() tree.Position {
 	if at, ok := u.root.Unit.FirstPosition(context.Background(), u.root.Unit.Revision); ok {
 		return at
@@ -89,7 +88,7 @@ func (u *unit) revision() tree.Position {
 	return u.written("spec.sourceRef")
 }
 
-// atSource returns a problem in an artifact as one of the field that says which it is.
+// atSource moves a problem in an artifact to the field that selects the artifact.
 func (u *unit) atSource(p *render.Problem) *render.Problem {
 	if p == nil || !u.isElsewhere(p.Path) {
 		return p
@@ -99,8 +98,8 @@ func (u *unit) atSource(p *render.Problem) *render.Problem {
 	return &out
 }
 
-// atSources returns origins whose places are in the repository: a field that is written in an
-// artifact is where its revision is.
+// atSources returns origins with all places in the repository: fields written in an artifact have the place of its
+// revision.
 func (u *unit) atSources(all []*origin.Origin) []*origin.Origin {
 	if u.home == nil {
 		return all

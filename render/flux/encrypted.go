@@ -10,12 +10,11 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// encryptedMark begins a value that SOPS encrypted, in whatever format.
+// encryptedMark is the prefix of values that SOPS encrypted, in any file format.
 var encryptedMark = []byte("ENC[AES256_GCM,")
 
-// markEncrypted makes unknown what follows from files that SOPS encrypted and that the
-// controller decrypts before the build: the values of generated Secrets, and the hashes in
-// their names.
+// markEncrypted marks as unknown what depends on files that SOPS encrypted and that the controller decrypts before the
+// build: the values of generated Secrets, and the hashes in their names.
 func markEncrypted(objects []*render.Object) {
 	for _, o := range objects {
 		if !bytes.Contains(o.JSON, []byte(`"kind":"Secret"`)) || o.IsEncrypted() {
@@ -38,11 +37,11 @@ func markEncrypted(objects []*render.Object) {
 	}
 }
 
-// encryptedValue is a value that SOPS encrypted in a text.
+// encryptedValue matches a value that SOPS encrypted in a text.
 var encryptedValue = regexp.MustCompile(`ENC\[AES256_GCM,[^\]\n]*\]`)
 
-// encryptedIn returns the encrypted values in a YAML file, the rest of which SOPS leaves as it is; none for other files,
-// which it may encrypt as a whole.
+// encryptedIn returns the encrypted values of a YAML file, whose other content SOPS does not change. It returns none
+// for other files, which may be encrypted as a whole.
 func encryptedIn(file []byte) (values []string) {
 	if _, ok := render.CutSOPS(string(file)); ok {
 		values = encryptedValue.FindAllString(string(file), -1)
@@ -51,10 +50,11 @@ func encryptedIn(file []byte) (values []string) {
 	return slices.Compact(values)
 }
 
-// hashReason says why a name is not known that has a hash of encrypted data. It is the same name for all who have it.
+// hashReason is the reason for a name with an unknown hash of encrypted data. All fields with the name have the same
+// value.
 const hashReason = "its hash follows from a file encrypted by SOPS"
 
-// markName makes unknown the fields that hold a name.
+// markName marks the fields that contain a name as unknown.
 func markName(objects []*render.Object, name string) {
 	for _, o := range objects {
 		if !bytes.Contains(o.JSON, []byte(`"`+name+`"`)) {

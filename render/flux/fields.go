@@ -13,8 +13,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// specFields are the fields of the spec of a Kustomization, as the definitions of v1 and v1beta2
-// have them. What is below one with `.*` is free.
+// specFields are the fields in the spec of a Kustomization, as defined by v1 and v1beta2. Everything is allowed below a
+// field with `.*`.
 const specFields = `
 buildMetadata commonMetadata commonMetadata.annotations.* commonMetadata.labels.* components
 decryption decryption.provider decryption.secretRef decryption.secretRef.name decryption.serviceAccountName
@@ -30,7 +30,7 @@ postBuild.substituteFrom.kind postBuild.substituteFrom.name postBuild.substitute
 prune retryInterval serviceAccountName sourceRef sourceRef.apiVersion sourceRef.kind sourceRef.name sourceRef.namespace
 suspend targetNamespace timeout validation wait`
 
-// releaseFields are the same of a HelmRelease, as the definition of v2 has them.
+// releaseFields are the fields in the spec of a HelmRelease, as defined by v2.
 const releaseFields = `
 chart chart.metadata.* chart.spec chart.spec.chart chart.spec.ignoreMissingValuesFiles chart.spec.interval chart.spec.reconcileStrategy
 chart.spec.sourceRef chart.spec.sourceRef.apiVersion chart.spec.sourceRef.kind chart.spec.sourceRef.name chart.spec.sourceRef.namespace
@@ -54,7 +54,7 @@ upgrade.disableTakeOwnership upgrade.disableWait upgrade.disableWaitForJobs upgr
 upgrade.strategy.* upgrade.timeout values.* valuesFrom valuesFrom.kind valuesFrom.literal valuesFrom.name valuesFrom.optional
 valuesFrom.targetPath valuesFrom.valuesKey waitStrategy.*`
 
-// knownFields and knownReleaseFields are these tables.
+// knownFields and knownReleaseFields are these tables as sets.
 var (
 	knownFields        = sync.OnceValue(func() map[string]bool { return words(specFields) })
 	knownReleaseFields = sync.OnceValue(func() map[string]bool { return words(releaseFields) })
@@ -68,14 +68,13 @@ func words(table string) map[string]bool {
 	return known
 }
 
-// UnknownReleaseFields returns the fields in the spec of a HelmRelease that its definition does not
-// have, as UnknownFields does.
+// UnknownReleaseFields returns the fields in the spec of a HelmRelease that are not defined, like UnknownFields.
 func UnknownReleaseFields(object json.RawMessage) []string {
 	return unknownFields(object, knownReleaseFields())
 }
 
-// UnknownFields returns the fields in the spec of a Kustomization that its definition does not
-// have, by their paths, in order. A server refuses or drops them.
+// UnknownFields returns the paths of the fields in the spec of a Kustomization that are not defined, in order. An API
+// server refuses or drops them.
 func UnknownFields(object json.RawMessage) []string { return unknownFields(object, knownFields()) }
 
 func unknownFields(object json.RawMessage, known map[string]bool) []string {
@@ -90,13 +89,13 @@ func unknownFields(object json.RawMessage, known map[string]bool) []string {
 	return w.unknown
 }
 
-// fieldWalk looks for fields that are not known.
+// fieldWalk searches for fields that are not known.
 type fieldWalk struct {
 	known   map[string]bool
 	unknown []string
 }
 
-// fields looks at those of a mapping that is called by a name in the table, at a path.
+// fields searches a mapping. prefix is the prefix of its fields in the table, path its path in the object.
 func (w *fieldWalk) fields(of map[string]any, prefix, path string) {
 	for _, key := range slices.Sorted(maps.Keys(of)) {
 		name, at := prefix+key, origin.AppendKey(path, key)

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// finish makes of what kustomize built what the controller applies.
+// finish does what the controller does with the objects that kustomize built.
 func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem) {
 	replace := u.substituter()
 	objects := make([]*render.Object, 0, len(built))
@@ -54,7 +54,7 @@ func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem
 	return objects, nil
 }
 
-// check returns what the controller refuses about an object.
+// check returns the problem of an object that the controller refuses.
 func (u *unit) check(o *render.Object, content map[string]any) *render.Problem {
 	metadata, _ := content["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -69,20 +69,19 @@ func (u *unit) check(o *render.Object, content map[string]any) *render.Problem {
 	return nil
 }
 
-// decryptionDisabled reports whether an annotation has the controller apply a Secret
-// encrypted as it is.
+// decryptionDisabled reports whether an annotation makes the controller apply an encrypted Secret unchanged.
 func decryptionDisabled(metadata map[string]any) bool {
 	annotations, _ := metadata["annotations"].(map[string]any)
 	return annotations["kustomize.toolkit.fluxcd.io/decrypt"] == "Disabled" || annotations["kustomize.toolkit.fluxcd.io/decrypt"] == "disabled"
 }
 
-// isKustomizeConfig reports whether an object is a file of kustomize's, which is not applied.
+// isKustomizeConfig reports whether an object is a kustomization file, which is not applied.
 func isKustomizeConfig(content map[string]any) bool {
 	version, _ := content["apiVersion"].(string)
 	return content["kind"] == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/")
 }
 
-// identity is what kustomize knows an object by.
+// identity is the identity of an object for kustomize.
 type identity struct{ version, kind, namespace, name string }
 
 func identityOf(content map[string]any) identity {
@@ -90,16 +89,16 @@ func identityOf(content map[string]any) identity {
 	return identity{o.GetAPIVersion(), o.GetKind(), cmp.Or(o.GetNamespace(), "default"), o.GetName()}
 }
 
-// renaming is what substitution makes of the identity of an object of the build; replaced is set where
-// its variables are replaced.
+// renaming is the change of an object's identity by substitution. replaced is set if variables are replaced in the
+// object.
 type renaming struct {
 	index    int
 	was, is  identity
 	replaced bool
 }
 
-// unique returns the error of two objects that are one after substitution. The controller finds that out
-// object by object, among those before it as they are then and those behind it as they were.
+// unique returns an error if two objects have the same identity after substitution. The controller checks this object
+// by object: against earlier objects after, and later objects before substitution.
 func unique(names []renaming) error {
 	counts := map[identity]int{}
 	for _, n := range names {
@@ -115,14 +114,14 @@ func unique(names []renaming) error {
 	return nil
 }
 
-// isObject reports whether substitution left an object what makes it one. The controller leaves others out
-// and says nothing.
+// isObject reports whether an object has a name, a kind and an API version after substitution. The controller silently
+// drops others.
 func isObject(content map[string]any) bool {
 	o := unstructured.Unstructured{Object: content}
 	return o.GetName() != "" && o.GetKind() != "" && o.GetAPIVersion() != ""
 }
 
-// warnings are about the objects that substitution made none of.
+// warnings returns a diagnostic about the dropped objects.
 func (u *unit) warnings() []render.Diagnostic {
 	if len(u.leftOut) == 0 {
 		return nil
@@ -139,13 +138,13 @@ func (u *unit) warnings() []render.Diagnostic {
 	return []render.Diagnostic{{Severity: render.SeverityWarning, Position: u.builtFrom(first.Index, field), Message: why}}
 }
 
-// label sets the labels by which the controller knows its objects, and the common metadata.
+// label sets the owner labels of the controller, and the common metadata.
 func (u *unit) label(o *render.Object, content map[string]any) *render.Object {
 	unknown := u.metadata().SetOn(content, o.Unknown)
 	return &render.Object{JSON: tree.Encode(content), Index: o.Index, Unknown: unknown}
 }
 
-// metadata are the labels and annotations that the controller sets.
+// metadata returns the labels and annotations that the controller sets.
 func (u *unit) metadata() Metadata {
 	m := Metadata{OwnerGroup: Group, Name: u.object.Metadata.Name, Namespace: u.object.Metadata.Namespace}
 	if common := u.object.Spec.CommonMetadata; common != nil {

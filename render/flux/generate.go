@@ -16,29 +16,29 @@ import (
 
 // generated is the kustomization that a directory is built with.
 type generated struct {
-	// path is that of the file, original its content in the tree; nil when there is none.
+	// path is the path of the file, original its content in the tree, nil if there is none.
 	path     string
 	original []byte
 	data     []byte
-	// patches, components and images count the entries of the original; what follows them
-	// comes from the Kustomization object.
+	// patches and components are the numbers of entries in the original. The following entries come from the
+	// Kustomization object.
 	patches, components int
-	// added are the indexes in spec.components of the components that follow.
+	// added are the indexes in spec.components of these following components.
 	added []int
-	// images has the entry of spec.images that an entry was made of, or changed by; -1 for none.
+	// images are the indexes in spec.images of the image that added or changed an entry; -1 for none.
 	images []int
-	// ownImages counts the entries of the original.
+	// ownImages is the number of images in the original.
 	ownImages int
-	// files are the patches of the spec as files beside the kustomization, by their paths, and
-	// patchOf their indexes in spec.patches. As files they have lines of their own.
+	// files are the patches of the spec as files beside the kustomization, by path, and patchOf their indexes in
+	// spec.patches. In a file, each patch has its own line numbers.
 	files   map[string][]byte
 	patchOf map[string]int
-	// listed is set when the directory was searched for manifests.
+	// listed is set if the directory was searched for manifests.
 	listed bool
 }
 
-// generate makes the kustomization of a directory, as kustomize-controller does: the file
-// that is there or one of all manifests, with what the spec adds.
+// generate returns the kustomization of a directory, as kustomize-controller generates it: the existing file, or one
+// that lists all manifests, with the additions of the spec.
 func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 	g, err := findOrList(t, dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 		return nil, &syntaxError{g.path, err}
 	}
 	if g.original != nil && len(kus.Resources) == 0 {
-		kus.BuildMetadata = []string{types.OriginAnnotations} // else kustomize takes it for empty
+		kus.BuildMetadata = []string{types.OriginAnnotations} // kustomize refuses an empty kustomization
 	}
 	g.patches, g.components = len(kus.Patches), len(kus.Components)
 	setNames(&kus, s)
@@ -66,7 +66,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 	return g, err
 }
 
-// syntaxError says that a kustomization file is not one.
+// syntaxError is the error of an invalid kustomization file.
 type syntaxError struct {
 	path string
 	err  error
@@ -74,8 +74,7 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.err.Error() }
 
-// findOrList finds the kustomization file of a directory, or makes one of the manifests at
-// and below it.
+// findOrList returns the kustomization file of a directory, or a generated one with the manifests at and below it.
 func findOrList(t *viewed, dir string) (*generated, error) {
 	if file, ok := kustomizationIn(t, dir); ok {
 		data, _, err := t.tree.Load(file, tree.NewTrace())
@@ -90,7 +89,7 @@ func findOrList(t *viewed, dir string) (*generated, error) {
 		Resources: resources,
 	}
 	if len(resources) == 0 {
-		kus.Namespace = "_placeholder" // else kustomize takes it for empty
+		kus.Namespace = "_placeholder" // kustomize refuses an empty kustomization
 	}
 	data, err := yaml.Marshal(kus)
 	return &generated{path: path.Join(dir, konfig.DefaultKustomizationFileName()), data: data, listed: true}, err
@@ -107,8 +106,8 @@ func kustomizationIn(t *viewed, dir string) (file string, ok bool) {
 	return "", false
 }
 
-// manifests lists the YAML files at and below a directory, relative to it, and the
-// directories with a kustomization, which are not searched.
+// manifests returns the YAML files at and below a directory, relative to it, and the directories with a kustomization,
+// which are not searched.
 func manifests(t *viewed, dir string) ([]string, error) {
 	var found []string
 	err := fs.WalkDir(t.view, dir, func(name string, entry fs.DirEntry, err error) error {
@@ -157,7 +156,7 @@ func (g *generated) addPatches(kus *types.Kustomization, t *viewed, dir string, 
 	g.files, g.patchOf = map[string][]byte{}, map[string]int{}
 	for i, p := range s.Patches {
 		text := p.Text()
-		if text == "" { // of which kustomize has something to say
+		if text == "" { // kustomize reports an error for it
 			kus.Patches = append(kus.Patches, types.Patch{Target: p.Target.Kustomize()})
 			continue
 		}
@@ -188,7 +187,7 @@ func (g *generated) addComponents(kus *types.Kustomization, t *viewed, dir strin
 	return nil
 }
 
-// fieldError says what is wrong with a field of the Kustomization object.
+// fieldError is the error of a field of the Kustomization object.
 type fieldError struct {
 	path    string
 	message string
@@ -196,7 +195,7 @@ type fieldError struct {
 
 func (e *fieldError) Error() string { return e.message }
 
-// isLocal reports whether a path of a component is one in the same source.
+// isLocal reports whether the path of a component is in the same source.
 func isLocal(name string) bool {
 	lower := strings.ToLower(name)
 	for _, scheme := range []string{"git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"} {
@@ -207,8 +206,8 @@ func isLocal(name string) bool {
 	return !path.IsAbs(name) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
 }
 
-// addImages adds the images of the spec, or changes the entry of the same name: a tag and a
-// digest go together.
+// addImages adds the images of the spec, or changes the entry of the same name. A tag and a digest are replaced
+// together.
 func (g *generated) addImages(kus *types.Kustomization, s *Spec) {
 	g.ownImages = len(kus.Images)
 	g.images = slices.Repeat([]int{-1}, g.ownImages)

@@ -14,20 +14,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// DefaultIgnore are the patterns of the defaults, in the format of a source's spec.ignore. They
-// count in an ExternalArtifact whatever else does.
+// DefaultIgnore are the default patterns, in the format of a source's spec.ignore. They always apply to an
+// ExternalArtifact.
 var DefaultIgnore = strings.ReplaceAll(strings.Join([]string{sourceignore.ExcludeExt, sourceignore.ExcludeCI, sourceignore.ExcludeExtra}, "\n"), ",", "\n")
 
-// pattern is one of a .sourceignore file, and the names that it puts together to paths.
+// pattern is a pattern of a .sourceignore file, with the path elements in it.
 type pattern struct {
 	gitignore.Pattern
 	names []string
-	// domain is the directory at and below which the pattern counts, as its names.
+	// domain is the path of the directory at and below which the pattern applies, as a list of names.
 	domain []string
 }
 
-// parsePatterns reads patterns as source-controller does: those of a text count at and below a
-// directory.
+// parsePatterns parses patterns as source-controller does. They apply at and below a directory.
 func parsePatterns(text string, domain []string) (patterns []pattern) {
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
 		line := lines.Text()
@@ -46,14 +45,14 @@ func parsePattern(text string, domain []string) pattern {
 	}
 	names := strings.Split(strings.TrimSuffix(name, "/"), "/")
 	for _, name := range names {
-		if len(names) == 1 || name != "" && name != "**" { // these do not make a match by themselves
+		if len(names) == 1 || name != "" && name != "**" { // "**" and empty names alone match nothing
 			p.names = append(p.names, name)
 		}
 	}
 	return p
 }
 
-// patternsOf are those of a list as the library has it.
+// patternsOf returns the patterns of lists, in the format of the library's constants.
 func patternsOf(lists ...string) (patterns []pattern) {
 	for _, list := range lists {
 		for text := range strings.SplitSeq(list, ",") {
@@ -63,13 +62,13 @@ func patternsOf(lists ...string) (patterns []pattern) {
 	return patterns
 }
 
-// ignoreFiles are the patterns of all .sourceignore files of a tree: those of a directory go
-// before those of the directories below it.
+// ignoreFiles returns the patterns of all .sourceignore files of a tree. Those of a directory come before those of the
+// directories below it.
 func ignoreFiles(t *tree.Tree) (patterns []pattern, err error) {
 	err = fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && entry != nil && entry.IsDir():
-			return fs.SkipDir // discovery says so
+			return fs.SkipDir // discovery reports the error
 		case err != nil:
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
@@ -87,7 +86,7 @@ func ignoreFiles(t *tree.Tree) (patterns []pattern, err error) {
 	return patterns, err
 }
 
-// domain are the names of a directory's path.
+// domain returns the elements of a directory's path.
 func domain(dir string) []string {
 	if dir == "." {
 		return nil
@@ -95,12 +94,12 @@ func domain(dir string) []string {
 	return strings.Split(dir, "/")
 }
 
-// matcher matches paths with patterns as the library does. Of most paths no name is in any
-// pattern, which is found out once for each name.
+// matcher matches paths with patterns as the library does. For speed, it remembers for each name whether a pattern may
+// match it: most paths have no such name.
 type matcher struct {
 	library gitignore.Matcher
 	names   []string
-	// known are names of files and directories: whether a pattern may be of them.
+	// known maps names of files and directories to whether a pattern may match them.
 	known sync.Map
 }
 
@@ -115,7 +114,7 @@ func newMatcher(patterns []pattern) *matcher {
 	return m
 }
 
-// matches reports whether the patterns leave out what is at a path.
+// matches reports whether the patterns exclude a path.
 func (m *matcher) matches(name string, isDir bool) bool {
 	if !m.mayMatch(name) {
 		return false
@@ -123,7 +122,7 @@ func (m *matcher) matches(name string, isDir bool) bool {
 	return m.library.Match(strings.Split(name, "/"), isDir)
 }
 
-// mayMatch reports whether a pattern names a part of a path: else none matches it.
+// mayMatch reports whether a pattern may match an element of a path. Otherwise no pattern matches the path.
 func (m *matcher) mayMatch(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		known, ok := m.known.Load(part)

@@ -14,22 +14,21 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// mark stands for an unknown value in a text: letters that YAML takes for a string, which no
-// text holds that somebody wrote.
+// mark stands for an unknown value in a text. YAML reads it as a string, and it is not in any text that somebody wrote.
 const mark = "PREADMITxUNKNOWNx6f1e2c9a"
 
-// errMark says that a text holds the mark.
+// errMark is the error of a text that contains the mark.
 var errMark = errors.New("holds " + mark + ", which stands for an unknown value here")
 
-// markedValue is a value that is not known.
+// markedValue is an unknown value.
 type markedValue struct {
-	// text is what is written in its place, why the reason why it is not known.
+	// text is the text that was written in its place, why the reason why it is not known.
 	text, why string
 }
 
 var marked = regexp.MustCompile(mark + `(\d+)x`)
 
-// unmark returns the fields that hold marks, and puts the names of variables in their place.
+// unmark returns the fields with marks as unknown, and replaces the marks by the variables.
 func unmark(content map[string]any, marks []markedValue) []render.Unknown {
 	of := func(text string) markedValue {
 		return marks[min(tree.Atoi(marked.FindStringSubmatch(text)[1]), len(marks)-1)]
@@ -46,7 +45,7 @@ func unmark(content map[string]any, marks []markedValue) []render.Unknown {
 	for i, field := range unknown {
 		text, parts := render.TextAt(content, field.Path), map[string]bool{}
 		for _, m := range marked.FindAllString(text, -1) {
-			if m != text { // else nothing of it is known
+			if m != text { // otherwise the whole value is unknown
 				parts[of(m).text] = true
 			}
 		}
@@ -61,7 +60,7 @@ func unmark(content map[string]any, marks []markedValue) []render.Unknown {
 	return unknown
 }
 
-// rename replaces strings and keys at and below a value.
+// rename replaces all strings and keys in a value.
 func rename(value any, named func(string) string) any {
 	switch v := value.(type) {
 	case string:
@@ -80,8 +79,7 @@ func rename(value any, named func(string) string) any {
 	return value
 }
 
-// markedWhole is as content, but takes a string of which a part is not known for unknown as a
-// whole.
+// markedWhole is like content, but treats a string with an unknown part as completely unknown.
 func (r *substituter) markedWhole(object []byte) (after map[string]any, marks []markedValue, err error) {
 	var before map[string]any
 	if err := utiljson.Unmarshal(object, &before); err != nil {

@@ -11,19 +11,17 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Metadata are the labels and annotations that a controller of Flux sets on all objects that it applies.
+// Metadata are the labels and annotations that a controller of Flux sets on the objects it applies.
 type Metadata struct {
-	// OwnerGroup is that of the labels by which the controller knows its objects; they have the name and
-	// the namespace of the owner.
+	// OwnerGroup is the prefix of the owner labels, which have the name and the namespace of the owner.
 	OwnerGroup, Name, Namespace string
-	// Labels and Annotations are those of spec.commonMetadata.
+	// Labels and Annotations are the fields of spec.commonMetadata.
 	Labels, Annotations map[string]string
 }
 
-// SetOn sets the metadata on an object, and returns which of its unknown fields it still has. As
-// github.com/fluxcd/pkg/ssa does it, with the same methods (SetOwnerLabels, SetCommonMetadata): where the
-// value of a label is no string, the others are lost as well, and so are annotations where common ones
-// are set; null is an empty string.
+// SetOn sets the metadata on an object, and returns its remaining unknown fields. It uses the same methods as
+// github.com/fluxcd/pkg/ssa (SetOwnerLabels, SetCommonMetadata): if the value of a label is not a string, the other
+// labels are lost, and likewise annotations if common ones are set. A null value becomes an empty string.
 func (m Metadata) SetOn(content map[string]any, unknown []render.Unknown) []render.Unknown {
 	o := &unstructured.Unstructured{Object: content}
 	labels := merged(o.GetLabels(), map[string]string{m.OwnerGroup + "/name": m.Name, m.OwnerGroup + "/namespace": m.Namespace})
@@ -34,7 +32,7 @@ func (m Metadata) SetOn(content map[string]any, unknown []render.Unknown) []rend
 	return slices.DeleteFunc(slices.Clone(unknown), func(field render.Unknown) bool { return isLost(content, field.Path) })
 }
 
-// merged are the values of a mapping with those that are set in it.
+// merged returns values with the entries of set added.
 func merged(values, set map[string]string) map[string]string {
 	if values == nil {
 		values = map[string]string{}
@@ -43,7 +41,7 @@ func merged(values, set map[string]string) map[string]string {
 	return values
 }
 
-// isLost reports whether a path leads to a label or annotation that an object does not have.
+// isLost reports whether a path is that of a label or annotation that an object no longer has.
 func isLost(content map[string]any, path []string) bool {
 	if len(path) != 3 || path[0] != "metadata" || path[1] != "labels" && path[1] != "annotations" {
 		return false
@@ -52,7 +50,7 @@ func isLost(content map[string]any, path []string) bool {
 	return !found || err != nil
 }
 
-// LostBy returns the field for which SetOn loses another one; ok is false for a field that it does not lose.
+// LostBy returns the field because of which SetOn loses another one; ok is false for a field that is not lost.
 func (m Metadata) LostBy(content map[string]any, field string) (by string, ok bool) {
 	list, key := metadataKey(field)
 	if list == "" || list == "annotations" && len(m.Annotations) == 0 {
@@ -71,7 +69,7 @@ func (m Metadata) LostBy(content map[string]any, field string) (by string, ok bo
 	return "", false
 }
 
-// metadataKey returns what a field is: labels or annotations, and the key; empty for others.
+// metadataKey returns whether a field is in labels or annotations, and its key; empty for other fields.
 func metadataKey(field string) (list, key string) {
 	steps := origin.ParsePath(field)
 	if len(steps) < 3 || steps[0].Key != "metadata" || steps[1].Key != "labels" && steps[1].Key != "annotations" {

@@ -31,9 +31,8 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	return in
 }
 
-// texts are the texts that hold the words of the objects beside files without variables: other
-// files, the generated kustomization and what the object adds, with values in the place of
-// variables.
+// texts returns the texts with the words of the objects that are not in files without variables: other files, the
+// generated kustomization and the additions of the object, after substitution.
 func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
 	texts = append(texts, u.data, u.addition())
 	for _, p := range u.object.Spec.Patches {
@@ -53,17 +52,16 @@ func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
 	return texts, anyName
 }
 
-// addition is a text of what the object adds. It is not that of the object: each unit would seem
-// to hold a Kustomization of Flux.
+// addition returns the metadata and additions of the object as text. It is not the whole object, because then each unit
+// would seem to hold a Kustomization of Flux.
 func (u *unit) addition() []byte {
 	s := &u.object.Spec
 	data, _ := json.Marshal([]any{u.object.Metadata, s.CommonMetadata, s.TargetNamespace, s.NamePrefix, s.NameSuffix, s.Images}) // strings
 	return data
 }
 
-// needsOfFiles returns what a unit needs that is made of a kustomization in the tree, of which
-// the source leaves nothing out, as the object says: that is known without generating
-// anything. It is nil for others.
+// needsOfFiles returns the needs of a unit whose directory has a kustomization with all its files in the source. They
+// are known without generating anything. It returns nil for other units.
 func (s *Source) needsOfFiles(root render.Root) *render.Needs {
 	if root.Unit == nil || root.Unit.Problem != nil || root.Unit.Artifact != nil {
 		return nil
@@ -91,12 +89,12 @@ func (s *Source) needsOfFiles(root render.Root) *render.Needs {
 	return in
 }
 
-// affixes are what the object puts in front of names and behind them.
+// affixes returns the prefix and suffix that the object adds to names.
 func (u *unit) affixes() []string {
 	return slices.DeleteFunc([]string{u.object.Spec.NamePrefix, u.object.Spec.NameSuffix}, func(affix string) bool { return affix == "" })
 }
 
-// holdsAll reports whether a source holds everything that was read of the tree, as it is.
+// holdsAll reports whether a source contains everything that was read from the tree, unchanged.
 func (v *viewed) holdsAll(read tree.Trace) bool {
 	for name, id := range read.Reads {
 		if strings.HasPrefix(id, tree.LinkMark) {

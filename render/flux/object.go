@@ -11,14 +11,14 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Implied is the Kustomization that `flux bootstrap` or flux-operator makes for a
-// directory of a source.
+// Implied returns the Kustomization that `flux bootstrap` or flux-operator creates for a directory of a source.
 func Implied(dir string, source render.ObjectRef) json.RawMessage {
 	return implied(dir, source, map[string]any{})
 }
 
-// Assumed is the Kustomization that is taken to apply a directory of a source where nothing says what does. As it may well
-// decrypt Secrets, it does: otherwise encrypted ones would have it fail. It replaces variables where substitutes is set.
+// Assumed returns the Kustomization that is assumed to apply a directory of a source if none is known. It decrypts
+// Secrets, as the real one may do; otherwise it would fail for encrypted ones. It replaces variables if substitutes is
+// set.
 func Assumed(dir string, source render.ObjectRef, substitutes bool) json.RawMessage {
 	spec := map[string]any{"decryption": map[string]any{"provider": "sops"}}
 	if substitutes {
@@ -38,7 +38,7 @@ func implied(dir string, source render.ObjectRef, spec map[string]any) json.RawM
 	return object
 }
 
-// WithoutPostBuild is a Kustomization that substitutes nothing.
+// WithoutPostBuild returns a Kustomization without substitution.
 func WithoutPostBuild(object json.RawMessage) json.RawMessage {
 	var o map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(object))
@@ -56,8 +56,8 @@ func WithoutPostBuild(object json.RawMessage) json.RawMessage {
 	return data
 }
 
-// Decides reports whether what a unit is turns on a field of its object. The value of a
-// variable may be unknown, and labels, and when and how long the controller works on the unit.
+// Decides reports whether a field of a Kustomization influences what its unit applies. It is false for labels, for
+// values of variables, and for fields about when and how long the controller works on it.
 func Decides(field []string) bool {
 	switch {
 	case len(field) == 3 && field[0] == "metadata":
@@ -74,13 +74,13 @@ func Decides(field []string) bool {
 	return true
 }
 
-// DecidesRelease reports whether a field of a HelmRelease that is not known says what is installed where, so that
-// nothing can be said without it.
+// DecidesRelease reports whether an unknown field of a HelmRelease decides what is installed, or where, so that the
+// release cannot be judged without it.
 func DecidesRelease(unknown render.Unknown) bool {
 	field := unknown.Path
 	switch {
 	case len(field) == 4 && field[1] == "valuesFrom" && field[3] == "name" && unknown.Reason == hashReason:
-		return false // it is written like that of the Secret
+		return false // the Secret's name is written in the same way
 	case len(field) == 0:
 		return true
 	case field[0] == "metadata":
@@ -93,7 +93,7 @@ func DecidesRelease(unknown render.Unknown) bool {
 	return !slices.Contains([]string{"values", "postRenderers", "commonMetadata", "driftDetection", "dependsOn", "interval", "timeout", "maxHistory"}, field[1])
 }
 
-// UnknownVariables are the reasons why variables are not known that a unit's object has itself.
+// UnknownVariables returns the reasons why variables in a unit's own object are not known, by name.
 func UnknownVariables(o *render.Object) map[string]string {
 	reasons := map[string]string{}
 	for _, u := range o.Unknown {
@@ -104,7 +104,7 @@ func UnknownVariables(o *render.Object) map[string]string {
 	return reasons
 }
 
-// Cluster is the cluster that a unit applies to whose object is in a namespace of another one.
+// Cluster returns the cluster that a unit applies to. own is the cluster of its object, namespace the namespace.
 func (c *KubeConfig) Cluster(own, namespace string) string {
 	switch {
 	case c == nil:
@@ -117,7 +117,7 @@ func (c *KubeConfig) Cluster(own, namespace string) string {
 	return own + ", kubeconfig"
 }
 
-// Excluded returns the field by which an object has kustomize-controller leave it alone; empty when it does not.
+// Excluded returns the field that makes kustomize-controller ignore an object; empty if there is none.
 func Excluded(object []byte) (field string) {
 	var o struct {
 		Metadata map[string]any `json:"metadata"`

@@ -14,9 +14,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Origins implements Source. It builds the root once more. What kustomize wrote is where it
-// was written in the files, or in the object that asks for the unit; what was substituted
-// is where the value of the variable is.
+// Origins implements Source. It builds the root again. Fields that kustomize wrote have their place in the files, or in
+// the unit's object. Substituted fields have the place of the variable's value.
 func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	u, problem := s.prepare(result.Root)
 	if problem != nil {
@@ -49,7 +48,7 @@ type located struct {
 	before *render.Object
 }
 
-// isApplied reports whether the object is one that the controller applies.
+// isApplied reports whether the controller applies the object.
 func (l *located) isApplied() bool {
 	content := l.before.Content()
 	if identity := fmt.Sprint(content["apiVersion"], content["kind"], nameOf(content)); strings.Contains(identity, "$") {
@@ -101,7 +100,7 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	return at
 }
 
-// substituted is the content of the object after substitution.
+// substituted returns the content of the object after substitution.
 func (l *located) substituted() map[string]any {
 	content := l.before.Content()
 	replace := l.substituter()
@@ -114,7 +113,7 @@ func (l *located) substituted() map[string]any {
 	return content
 }
 
-// added is where a label or an annotation was written that the controller adds.
+// added returns where a label or annotation that the controller adds is written.
 func (l *located) added(path string) (origin.Place, bool) {
 	list, key := metadataKey(path)
 	if list == "" {
@@ -139,7 +138,7 @@ func (l *located) added(path string) (origin.Place, bool) {
 	return origin.Place{}, false
 }
 
-// variables are where the variables have their values that make a field, or a part of it, what it is.
+// variables returns where the values of the variables in a field, or in a part of it, are written.
 func (l *located) variables(path string, part origin.Part) (places []origin.Place) {
 	text, ok := l.expression(path)
 	if !ok {
@@ -160,7 +159,7 @@ func (l *located) variables(path string, part origin.Part) (places []origin.Plac
 	return places
 }
 
-// named is a variable of the unit that has a value.
+// named returns a variable of the unit that has a value.
 func (l *located) named(name string) (render.Variable, bool) {
 	variables := l.root.Unit.Variables
 	i := slices.IndexFunc(variables, func(v render.Variable) bool { return v.Name == name })
@@ -170,7 +169,7 @@ func (l *located) named(name string) (render.Variable, bool) {
 	return variables[i], true
 }
 
-// expression is the text of a field before substitution, if variables were substituted in it.
+// expression returns the text of a field before substitution, if variables were substituted in it.
 func (l *located) expression(path string) (string, bool) {
 	if l.object.Spec.PostBuild == nil || len(l.root.Unit.Variables) == 0 {
 		return "", false
@@ -181,7 +180,7 @@ func (l *located) expression(path string) (string, bool) {
 	return text, strings.Contains(text, "${") && !isDisabled(content)
 }
 
-// usedIn are the names of the variables of a text, each once.
+// usedIn returns the names of the variables in a text, each once.
 func usedIn(text string) []string {
 	if !expressions.MatchString(text) || checkText(text) != nil {
 		return nil
@@ -213,7 +212,7 @@ func usedIn(text string) []string {
 
 var expressions = regexp.MustCompile(`\$\{`)
 
-// valueOf is where the value of a variable was written.
+// valueOf returns where the value of a variable is written.
 func (l *located) valueOf(v render.Variable) (tree.Position, bool) {
 	u := l.root.Unit
 	if u.Origins == nil || v.Written.Root == (render.RootID{}) {
@@ -227,8 +226,8 @@ func (l *located) valueOf(v render.Variable) (tree.Position, bool) {
 	return at.Position, at.Found()
 }
 
-// Steps implements origin.History: the way of the value through kustomizations, then the
-// values of the variables in it.
+// Steps implements origin.History: the steps of the value through kustomizations, then the values of the variables in
+// it.
 func (l *located) Steps(path string, part origin.Part, at origin.Place) []origin.Step {
 	steps := l.realSteps(l.inner.Chain(path, part))
 	if added, ok := l.added(path); ok {
@@ -251,7 +250,7 @@ func (l *located) Steps(path string, part origin.Part, at origin.Place) []origin
 		}
 	}
 	if at.Evidence != origin.Nearest && len(steps) > 1 && !origin.SameLine(steps[len(steps)-1].Position, at.Position) {
-		// Of several variables none is the place: the chain ends with the line that has them.
+		// With several variables, the line that contains them is the place, so the chain ends with it.
 		if i := slices.IndexFunc(steps, func(s origin.Step) bool { return origin.SameLine(s.Position, at.Position) }); i >= 0 {
 			last := steps[i]
 			steps = append(slices.Delete(steps, i, i+1), last)
@@ -260,7 +259,7 @@ func (l *located) Steps(path string, part origin.Part, at origin.Place) []origin
 	return steps
 }
 
-// realSteps are steps of the overlay as those of the tree.
+// realSteps converts steps in the overlay to steps in the tree.
 func (l *located) realSteps(steps []origin.Step) []origin.Step {
 	out := make([]origin.Step, 0, len(steps))
 	for _, s := range steps {
@@ -283,7 +282,7 @@ func (l *located) RemovalStep(_ string, last origin.Step) origin.Step { return l
 func (l *located) Kustomizations() (entry tree.Position, through []origin.Kustomization) {
 	entry, through = l.inner.Kustomizations()
 	entry = l.real(entry)
-	if l.original == nil { // nobody wrote the outermost
+	if l.original == nil { // the outermost file is generated
 		through = slices.DeleteFunc(through, func(k origin.Kustomization) bool { return k.File == l.path })
 	}
 	for i := range through {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// real is a position in the overlay as one in the tree: what the generated kustomization
-// says stands in the original file or in the object that asks for the unit.
+// real converts a position in the overlay to one in the tree. A field of the generated kustomization is in the original
+// file or in the unit's object.
 func (u *unit) real(pos tree.Position) tree.Position {
 	if i, ok := u.patchOf[pos.Path]; ok {
 		return u.inText(fmt.Sprintf("spec.patches[%d].patch", i), pos)
@@ -34,8 +34,7 @@ func (u *unit) real(pos tree.Position) tree.Position {
 	return u.inOriginal(pos, steps, offset)
 }
 
-// isOfObject reports whether a position of the overlay is one in the object that asks for
-// the unit.
+// isOfObject reports whether a position in the overlay is one in the unit's object.
 func (u *unit) isOfObject(pos tree.Position) bool {
 	if _, ok := u.patchOf[pos.Path]; ok {
 		return true
@@ -47,14 +46,14 @@ func (u *unit) isOfObject(pos tree.Position) bool {
 	return u.specField(steps) != ""
 }
 
-// inText is the position in the tree of one in the text that a field of the object holds:
-// each line of a literal block is one of the file.
+// inText converts a position in the text of a field of the object to one in the tree: each line of a literal block is a
+// line of the file.
 func (u *unit) inText(field string, in tree.Position) tree.Position {
 	at := u.written(field)
 	return origin.InLiteral(u.linesOf(at.Path), at, in)
 }
 
-// linesOf are the lines of a file, none when it cannot be read.
+// linesOf returns the lines of a file; nil if it cannot be read.
 func (u *unit) linesOf(name string) []string {
 	data, err := u.source.tree.Read(u.source.tree.RealOr(name))
 	if err != nil {
@@ -63,8 +62,8 @@ func (u *unit) linesOf(name string) []string {
 	return strings.Split(string(data), "\n")
 }
 
-// stepsAt returns the path of the node of the generated file at a position and, in a text of
-// several lines, the line in it, from 1.
+// stepsAt returns the path of the node at a position of the generated file. For a text of several lines, offset is the
+// line in it, from 1.
 func (u *unit) stepsAt(pos tree.Position) (steps []any, offset int) {
 	best := -1
 	var walk func(n *yaml.Node, path []any)
@@ -106,7 +105,7 @@ func (u *unit) stepsAt(pos tree.Position) (steps []any, offset int) {
 	return steps, offset
 }
 
-// document is the generated file, parsed once.
+// document returns the parsed generated file.
 func (u *unit) document() *yaml.Node {
 	u.parsing.Do(func() { u.parsed = parseNode(u.data) })
 	return u.parsed
@@ -120,14 +119,14 @@ func parseNode(data []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// nodes are the nodes of files that were parsed for their positions.
+// nodes caches the parsed generated file.
 type nodes struct {
 	parsing sync.Once
 	parsed  *yaml.Node
 }
 
-// specField is the field of the object that a node of the generated file comes from; empty
-// for what is in the original file.
+// specField returns the field of the object that a node of the generated file comes from; empty for nodes of the
+// original file.
 func (u *unit) specField(steps []any) string {
 	if len(steps) == 0 {
 		return ""
@@ -155,7 +154,7 @@ func (u *unit) specField(steps []any) string {
 	return ""
 }
 
-// imageField is the field of the object that a field of an entry of `images:` comes from.
+// imageField returns the field of the object that a field of an entry of `images:` comes from.
 func (u *unit) imageField(index int, steps []any) string {
 	of := u.images[index]
 	if of < 0 {
@@ -173,7 +172,7 @@ func (u *unit) imageField(index int, steps []any) string {
 	return fmt.Sprintf("spec.images[%d]", of) + rest(steps[2:])
 }
 
-// rest are steps as the end of a field path. What the overlay has as a file is a text.
+// rest returns steps as the end of a field path. A patch that is a file in the overlay is a text in the object.
 func rest(steps []any) string {
 	out := ""
 	for _, step := range steps {
@@ -190,8 +189,8 @@ func rest(steps []any) string {
 	return out
 }
 
-// inOriginal is the position of a node of the generated file, which is at pos there, in the original one, or of the
-// nearest around it; offset is the line in a text of several lines.
+// inOriginal returns the position in the original file of a node, or the nearest node around it. pos is its position in
+// the generated file, and offset the line in a text of several lines.
 func (u *unit) inOriginal(pos tree.Position, steps []any, offset int) tree.Position {
 	node := parseNode(u.original)
 	at := tree.Position{Path: u.inTree(u.path), Line: 1}
@@ -213,8 +212,7 @@ func (u *unit) inOriginal(pos tree.Position, steps []any, offset int) tree.Posit
 	return at
 }
 
-// indented is a position of the generated file at a line of the original one that differs from its line in the
-// indentation.
+// indented converts a position of the generated file to a line of the original one that has another indentation.
 func (u *unit) indented(pos, line tree.Position) tree.Position {
 	if pos.Column == 0 {
 		return line

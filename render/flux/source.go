@@ -14,19 +14,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Source is a Source of what Flux Kustomizations apply. Its roots have a Unit; they are not
-// found in directories, but in what other roots render to.
+// Source is a Source for Flux Kustomizations. Its roots have a Unit. They are not found in directories, but among the
+// objects of other roots.
 type Source struct {
 	tree  *tree.Tree
 	opts  render.Options
 	views *Views
-	// files is what kustomize makes of the tree as it is.
+	// files renders kustomizations of the tree without an overlay.
 	files render.Source
 }
 
-// New makes a Source of the Flux Kustomizations of a tree.
+// New returns a Source for the Flux Kustomizations of a tree.
 func New(t *tree.Tree, opts render.Options) render.Source {
-	// Whatever the user wants of kustomizations, the controller has no restrictions.
+	// The controller has no load restrictions, regardless of the user's option.
 	opts.LoadRestrictor = render.LoadRestrictionsNone
 	opts.Cache = nil
 	// The controller is built without a version of kustomize (fluxcd/kustomize-controller#960).
@@ -50,8 +50,7 @@ func (s *Source) Reads(string) tree.Trace { return tree.NewTrace() }
 // At implements Source.
 func (s *Source) At(string) (render.Root, bool) { return render.Root{}, false }
 
-// Parts implements Source: of a refused kustomization, what is left after leaving out what
-// is refused.
+// Parts implements Source. A refused Kustomization has no parts.
 func (s *Source) Parts(render.Root) []render.Root { return nil }
 
 // unit is a root that is being built.
@@ -60,20 +59,19 @@ type unit struct {
 	root   render.Root
 	object *Kustomization
 	view   *viewed
-	// dir is the directory that is built, in what the unit is made of: this repository or, at
-	// home, an artifact.
+	// dir is the directory to build in the unit's source: in this repository, or in the artifact at home.
 	dir  string
 	home *mounted
 	*generated
-	// overlay is the view with the generated file, and inner what renders it.
+	// overlay is the view with the generated file, and inner renders it.
 	overlay *tree.Tree
 	inner   render.Source
 	nodes
-	// leftOut are the objects of the build that substitution made none of.
+	// leftOut are the objects of the build that are no valid objects after substitution.
 	leftOut []*render.Object
 }
 
-// prepare generates the kustomization of a root. The problem is why that cannot be done.
+// prepare generates the kustomization of a root, or returns the problem why that is not possible.
 func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{source: s, root: root, dir: root.Dir}
 	if root.Unit == nil {
@@ -107,7 +105,7 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	return u, nil
 }
 
-// failed is the problem that an error is.
+// failed converts an error to a problem.
 func (u *unit) failed(err error) *render.Problem {
 	if p := render.OverLimit(err); p != nil {
 		return p
@@ -132,7 +130,7 @@ func (u *unit) failed(err error) *render.Problem {
 	return p
 }
 
-// builtFrom is where a field of an object is written before substitution, going by a build of its own.
+// builtFrom returns where a field of an object is written, before substitution. It builds the root again.
 func (u *unit) builtFrom(index int, field string) (at tree.Position) {
 	ctx := context.Background()
 	inner := u.inner.Render(ctx, u.asKustomization())
@@ -150,7 +148,7 @@ func (u *unit) builtFrom(index int, field string) (at tree.Position) {
 	return u.atSource(&render.Problem{Position: u.real(at)}).Position
 }
 
-// missing says that there is nothing at spec.path.
+// missing returns the problem of a spec.path that does not exist.
 func (u *unit) missing() *render.Problem {
 	why := "kustomization path not found: there is no directory " + u.dir
 	switch to := u.source.tree.Resolve(u.inTree(u.dir)); {
@@ -162,8 +160,8 @@ func (u *unit) missing() *render.Problem {
 	return &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: why}
 }
 
-// written is where a field of the object that asks for the unit is written; the directory
-// when the repository does not hold it.
+// written returns where a field of the unit's object is written, or the directory if the object is not in the
+// repository.
 func (u *unit) written(path string) tree.Position {
 	if at := u.root.Unit.Position(context.Background(), path); at.Path != "" {
 		return at
@@ -171,7 +169,7 @@ func (u *unit) written(path string) tree.Position {
 	return tree.Position{Path: u.root.Dir}
 }
 
-// asKustomization is the root that kustomize renders.
+// asKustomization returns the root that kustomize renders.
 func (u *unit) asKustomization() render.Root {
 	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: u.dir}}
 }
@@ -195,7 +193,7 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	return result
 }
 
-// realLack is what the overlay lacks, with its place in the tree.
+// realLack converts the position of a Lack of the overlay to one in the tree.
 func (u *unit) realLack(l *render.Lack) *render.Lack {
 	if l == nil {
 		return nil
@@ -206,7 +204,7 @@ func (u *unit) realLack(l *render.Lack) *render.Lack {
 	return &real
 }
 
-// realProblem is a problem of the overlay as one of the tree.
+// realProblem converts the position of a problem of the overlay to one in the tree.
 func (u *unit) realProblem(p *render.Problem) *render.Problem {
 	if p == nil {
 		return nil
@@ -216,7 +214,7 @@ func (u *unit) realProblem(p *render.Problem) *render.Problem {
 	return u.atSource(&real)
 }
 
-// realTrace is what was read of the overlay as read of the tree.
+// realTrace converts a trace of the overlay to one of the tree.
 func (u *unit) realTrace(of tree.Trace) tree.Trace {
 	trace := u.traceAbove()
 	for name := range of.Misses {
@@ -237,7 +235,7 @@ func (u *unit) realTrace(of tree.Trace) tree.Trace {
 	return trace
 }
 
-// ignored notes the .sourceignore files that decide whether a path is in the source.
+// ignored records the .sourceignore files that decide whether a path is in the source.
 func (u *unit) ignored(name string, trace tree.Trace) {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		file := u.inTree(path.Join(dir, ".sourceignore"))
@@ -249,13 +247,13 @@ func (u *unit) ignored(name string, trace tree.Trace) {
 			break
 		}
 	}
-	if u.view != nil && u.view.isDefault(name) { // any .sourceignore file decides
+	if u.view != nil && u.view.isDefault(name) { // then the presence of any .sourceignore file matters
 		u.source.tree.AddListing(u.inTree("."), trace)
 	}
 }
 
-// traceClaimed notes what a unit is about that is not built: its directory with all files at and below it, where
-// the object says which it is.
+// traceClaimed returns the trace of a unit that is not built: its directory with all files at and below it, if the
+// object names the directory.
 func (u *unit) traceClaimed() tree.Trace {
 	trace := u.traceAbove()
 	unit := u.root.Unit
@@ -272,7 +270,7 @@ func (u *unit) traceClaimed() tree.Trace {
 	return trace
 }
 
-// traceAbove notes that the directory is there.
+// traceAbove returns a trace of the directory itself.
 func (u *unit) traceAbove() tree.Trace {
 	trace := tree.NewTrace()
 	if u.root.Unit != nil && u.root.Unit.Problem == nil {
@@ -288,7 +286,7 @@ func (s *Source) Manifests(root render.Root) render.Manifests {
 	if problem != nil {
 		return render.Manifests{}
 	}
-	if u.home != nil { // no file of the repository
+	if u.home != nil { // its files are not in the repository
 		return render.Manifests{}
 	}
 	m := u.inner.Manifests(u.asKustomization())

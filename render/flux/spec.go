@@ -18,7 +18,7 @@ const Group = "kustomize.toolkit.fluxcd.io"
 // Kind is the kind of a Flux Kustomization.
 var Kind = schema.GroupKind{Group: Group, Kind: "Kustomization"}
 
-// Kustomization is what decides of a Flux Kustomization.
+// Kustomization has the fields of a Flux Kustomization that influence what is applied.
 type Kustomization struct {
 	APIVersion string `json:"apiVersion"`
 	Metadata   struct {
@@ -28,7 +28,7 @@ type Kustomization struct {
 	Spec Spec `json:"spec"`
 }
 
-// Spec is the part of the spec of a Kustomization that decides what is applied and how.
+// Spec has the fields of a Kustomization's spec that influence what is applied and how.
 type Spec struct {
 	SourceRef SourceRef `json:"sourceRef"`
 	Path      string    `json:"path"`
@@ -70,7 +70,7 @@ type SourceRef struct {
 	Namespace string `json:"namespace"`
 }
 
-// PostBuild says what is substituted.
+// PostBuild configures substitution.
 type PostBuild struct {
 	SubstituteStrategy string            `json:"substituteStrategy"`
 	Substitute         map[string]string `json:"substitute"`
@@ -84,7 +84,7 @@ type Reference struct {
 	Optional bool   `json:"optional"`
 }
 
-// KubeConfig names what another cluster is reached with.
+// KubeConfig refers to the kubeconfig of another cluster.
 type KubeConfig struct {
 	SecretRef *struct {
 		Name string `json:"name"`
@@ -94,8 +94,8 @@ type KubeConfig struct {
 	} `json:"configMapRef"`
 }
 
-// Parse reads a Kustomization. The error is what an API server with Flux's definitions would
-// refuse it for, or a field that current versions of the controller do without.
+// Parse decodes a Kustomization. It fails if an API server with Flux's definitions would refuse it, or if it has a
+// field that current versions of the controller do not support.
 func Parse(object json.RawMessage) (*Kustomization, error) {
 	k := &Kustomization{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, k); err != nil {
@@ -116,7 +116,7 @@ func Parse(object json.RawMessage) (*Kustomization, error) {
 	return k, nil
 }
 
-// SourceNamespace is the namespace of the source.
+// SourceNamespace returns the namespace of the source.
 func (k *Kustomization) SourceNamespace() string {
 	if k.Spec.SourceRef.Namespace != "" {
 		return k.Spec.SourceRef.Namespace
@@ -124,7 +124,7 @@ func (k *Kustomization) SourceNamespace() string {
 	return k.Metadata.Namespace
 }
 
-// Apply is how the controller applies the objects.
+// Apply returns how the controller applies the objects.
 func (k *Kustomization) Apply() render.Apply {
 	a := render.Apply{Suspended: k.Spec.Suspend, Prune: k.Spec.Prune, Force: k.Spec.Force, DeletionPolicy: k.Spec.DeletionPolicy}
 	if a.DeletionPolicy == "" {

@@ -17,26 +17,25 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// substituter replaces variables in objects as the controller does after a build: in the
-// YAML text of each object, which is read again afterwards.
+// substituter replaces variables in objects as the controller does after a build: in the YAML text of each object,
+// which is then parsed again.
 type substituter struct {
 	values map[string]string
-	// unknown has the reasons why variables are not known.
+	// unknown are the reasons why variables are not known, by name.
 	unknown map[string]string
-	// missing is why any other variable may have a value that is not known; empty when it
-	// has none.
+	// missing is the reason why all other variables are not known; empty if they have no value.
 	missing string
-	// invalid is the name of a variable that the controller refuses as soon as it replaces any.
+	// invalid is the error for a variable name that the controller refuses when it replaces any variable.
 	invalid error
 	strict  bool
-	// marked says that texts hold marks already.
+	// marked is set if texts already contain marks.
 	marked bool
 }
 
-// variableName is what the controller takes for the name of a variable.
+// variableName matches the variable names that the controller accepts.
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// substituter returns what substitutes variables, nil when nothing does.
+// substituter returns the substituter of the unit; nil if it substitutes nothing.
 func (u *unit) substituter() *substituter {
 	post := u.object.Spec.PostBuild
 	if post == nil {
@@ -63,7 +62,7 @@ func (u *unit) substituter() *substituter {
 
 const substitutionDisabled = Group + "/substitute"
 
-// object replaces the variables in an object, and in its content, which is decoded.
+// object replaces the variables in an object. content is its decoded content.
 func (r *substituter) object(o *render.Object, content map[string]any) (*render.Object, map[string]any, error) {
 	if isDisabled(content) {
 		return o, content, nil
@@ -74,7 +73,7 @@ func (r *substituter) object(o *render.Object, content map[string]any) (*render.
 	name := fmt.Sprint(content["kind"], "/", nameOf(content))
 	after, marks, err := r.content(o.JSON)
 	if noYAML := new(noYAMLError); errors.As(err, &noYAML) && len(marks) > 0 {
-		// The value of which a part is not known may well be YAML: it is unknown as a whole.
+		// The partly unknown value may be YAML: it is treated as completely unknown.
 		after, marks, err = r.markedWhole(o.JSON)
 	}
 	if err != nil {
@@ -91,13 +90,12 @@ func (r *substituter) object(o *render.Object, content map[string]any) (*render.
 	return &render.Object{JSON: tree.Encode(after), Index: o.Index, Unknown: unknown}, after, nil
 }
 
-// noYAMLError says that a text is no YAML after substitution.
+// noYAMLError is the error of a text that is not YAML after substitution.
 type noYAMLError struct{ why string }
 
 func (e *noYAMLError) Error() string { return "after substitution it is no YAML: " + e.why }
 
-// content returns the content of an object after substitution, with the values that are not
-// known for which there are marks.
+// content returns the content of an object after substitution, and the unknown values that its marks stand for.
 func (r *substituter) content(object []byte) (after map[string]any, marks []markedValue, err error) {
 	text, err := yaml.JSONToYAML(object)
 	if err != nil {
@@ -120,8 +118,8 @@ func (r *substituter) content(object []byte) (after map[string]any, marks []mark
 	return roundIntegers(after).(map[string]any), marks, nil
 }
 
-// roundIntegers makes integers what they become for kustomize, which reads an object after substitution
-// with float64 for every number, and writes as few digits as name that.
+// roundIntegers rounds integers as kustomize does after substitution: it reads every number as float64, and writes the
+// shortest digits for it.
 func roundIntegers(value any) any {
 	const exact = 1 << 53
 	switch v := value.(type) {
@@ -138,7 +136,7 @@ func roundIntegers(value any) any {
 			return v
 		}
 		rounded, err := strconv.ParseInt(strconv.FormatFloat(float64(v), 'f', -1, 64), 10, 64)
-		if err != nil { // it is too large now
+		if err != nil { // it is too large for int64
 			return float64(v)
 		}
 		return rounded
@@ -146,7 +144,7 @@ func roundIntegers(value any) any {
 	return value
 }
 
-// guard checks a text before anything expands its aliases.
+// guard checks the limits of a text before its aliases are expanded.
 func guard(text string) error {
 	limits := tree.Limits{}.WithDefaults()
 	if len(text) > maxExpansion {
@@ -178,8 +176,7 @@ func nameOf(content map[string]any) string {
 	return name
 }
 
-// text replaces the variables in a text. marks has, by number, the values that are not known
-// for which there are marks.
+// text replaces the variables in a text. marks are the unknown values that marks stand for, by number.
 func (r *substituter) text(text string) (replaced string, marks []markedValue, err error) {
 	if !strings.Contains(text, "$") {
 		return text, nil, nil
@@ -209,7 +206,7 @@ func (r *substituter) text(text string) (replaced string, marks []markedValue, e
 	return out.String(), e.marks, nil
 }
 
-// eval has the controller's library replace variables that are all known.
+// eval replaces variables that are all known, using the controller's library.
 func (r *substituter) eval(text string) (string, error) {
 	return envsubst.Eval(text, func(name string) (string, bool) {
 		value, ok := r.values[name]
@@ -217,13 +214,13 @@ func (r *substituter) eval(text string) (string, error) {
 	})
 }
 
-// evaluation is the evaluation of a text in which some values are not known.
+// evaluation is the evaluation of a text with unknown values.
 type evaluation struct {
 	*substituter
 	marks []markedValue
 }
 
-// why returns why a variable is not known; empty for one that is.
+// why returns the reason why a variable is not known; empty if it is known.
 func (e *evaluation) why(name string) string {
 	if _, ok := e.values[name]; ok {
 		return ""
@@ -237,7 +234,7 @@ func (e *evaluation) why(name string) string {
 	return ""
 }
 
-// reason is why the value of a node is not known; empty for one that is.
+// reason returns the reason why the value of a node is not known; empty if it is known.
 func (e *evaluation) reason(node parse.Node) string {
 	switch n := node.(type) {
 	case *parse.ListNode:
@@ -260,7 +257,7 @@ func (e *evaluation) firstReason(nodes []parse.Node) string {
 	return ""
 }
 
-// write writes the value of a node, with marks for what is not known.
+// write writes the value of a node, with marks for unknown values.
 func (e *evaluation) write(out *strings.Builder, node parse.Node) error {
 	switch n := node.(type) {
 	case *parse.TextNode:
@@ -279,7 +276,7 @@ func (e *evaluation) write(out *strings.Builder, node parse.Node) error {
 
 func (e *evaluation) writeFunc(out *strings.Builder, n *parse.FuncNode) error {
 	why := e.why(n.Param)
-	if why == "" && isDefault(n.Name) { // its arguments count only where it is empty
+	if why == "" && isDefault(n.Name) { // the arguments count only if the variable is empty
 		if value := e.values[n.Param]; value != "" {
 			out.WriteString(value)
 			return nil
@@ -307,7 +304,7 @@ func (e *evaluation) writeFunc(out *strings.Builder, n *parse.FuncNode) error {
 	return nil
 }
 
-// isDefault reports whether an operator has a default for a variable that is empty.
+// isDefault reports whether an operator has a default for an empty variable.
 func isDefault(operator string) bool {
 	switch operator {
 	case "-", "+", "=", "?", ":-", ":+", ":=", ":?":
@@ -316,8 +313,7 @@ func isDefault(operator string) bool {
 	return false
 }
 
-// asText writes an expression as it is written in a text; ok is false when that would be read
-// as another one.
+// asText returns the text of an expression; ok is false if the text would be parsed as another expression.
 func asText(n *parse.FuncNode) (text string, ok bool) {
 	var out strings.Builder
 	out.WriteString("${")

@@ -24,20 +24,20 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Sync is what flux-operator makes of spec.sync of a FluxInstance, as the patches of the instance
-// change it (flux-operator, internal/builder).
+// Sync are the objects that flux-operator creates for spec.sync of a FluxInstance, with the patches of the instance
+// (flux-operator, internal/builder).
 type Sync struct {
-	// Source is nil where the patches leave none.
+	// Source is nil if the patches delete it.
 	Source, Kustomization *render.Object
 
 	instance *fluxtypes.Instance
-	// built returns where kustomize read the Kustomization from; nil where there are no patches. patchOf has
-	// the fields of the instance that are the files with patches.
+	// built returns the origin of the Kustomization in the build; nil without patches. patchOf maps the files with
+	// patches to the fields of the instance.
 	built   func() *origin.Origin
 	patchOf map[string]string
 }
 
-// SyncError says what is wrong with a field of a FluxInstance.
+// SyncError is the error of a field of a FluxInstance.
 type SyncError struct {
 	Kind           render.ProblemKind
 	Field, Message string
@@ -45,8 +45,8 @@ type SyncError struct {
 
 func (e *SyncError) Error() string { return e.Message }
 
-// NewSync applies the patches of a FluxInstance, whose object has unknown fields, to its source and its
-// Kustomization. The error is a SyncError.
+// NewSync applies the patches of a FluxInstance to its source and its Kustomization. unknown are the unknown fields of
+// the instance. The error is a SyncError.
 func NewSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, unknown []render.Unknown, source, kustomization json.RawMessage) (*Sync, error) {
 	s, err := newSync(ctx, limits, instance, source, kustomization)
 	for _, u := range unknown {
@@ -62,7 +62,7 @@ func NewSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instan
 	return s, err
 }
 
-// newSync applies the patches as they are.
+// newSync applies the patches without regard to unknown fields.
 func newSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, source, kustomization json.RawMessage) (*Sync, error) {
 	s := &Sync{Source: &render.Object{JSON: source}, Kustomization: &render.Object{JSON: kustomization}, instance: instance, patchOf: map[string]string{}}
 	patches := instance.Patches()
@@ -81,8 +81,9 @@ func newSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instan
 	return s, nil
 }
 
-// Accounts are those that the controllers impersonate which a FluxInstance installs, by their names: what its
-// patches make of Deployments that say nothing of them, in its namespace. The object has unknown fields.
+// Accounts returns the default service accounts of the controllers that a FluxInstance installs in a namespace, by
+// controller name: the result of its patches on Deployments without the flag. unknown are the unknown fields of the
+// instance.
 func Accounts(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, namespace string, unknown []render.Unknown) map[string]fluxtypes.Account {
 	all := accounts(ctx, limits, instance, namespace)
 	for _, u := range unknown {
@@ -132,8 +133,8 @@ func accounts(ctx context.Context, limits tree.Limits, instance *fluxtypes.Insta
 	return all
 }
 
-// controller is the Deployment of a controller with the fields that patches of its arguments lead through, of its
-// name.
+// controller is the Deployment of a controller, with its name and all fields on the paths that patches of its arguments
+// use.
 const controller = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -152,11 +153,11 @@ spec:
       nodeSelector: {}
 `
 
-// patched is what kustomize makes of objects with patches.
+// patched renders objects with patches.
 type patched struct {
 	source render.Source
 	text   string
-	// patchOf are the fields of the patches, by their files.
+	// patchOf maps the files of the patches to the fields of the instance.
 	patchOf map[string]string
 }
 
@@ -193,7 +194,7 @@ func newPatched(limits tree.Limits, namespace string, resources []string, patche
 // patchedRoot is the root that kustomize builds.
 var patchedRoot = render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "."}}
 
-// fileOf is the file that a position is in, or that its line of the kustomization names.
+// fileOf returns the file of a position. For a position in the kustomization, it is the patch file on that line.
 func (b *patched) fileOf(at tree.Position) string {
 	if lines := strings.Split(b.text, "\n"); at.Path == "kustomization.yaml" && at.Line > 0 && at.Line <= len(lines) {
 		return strings.TrimPrefix(lines[at.Line-1], "- path: ")
@@ -201,7 +202,7 @@ func (b *patched) fileOf(at tree.Position) string {
 	return at.Path
 }
 
-// build has kustomize apply the patches.
+// build applies the patches.
 func (s *Sync) build(ctx context.Context, with render.Source) *render.Problem {
 	result := with.Render(ctx, patchedRoot)
 	if result.Problem != nil {
@@ -228,13 +229,13 @@ func (s *Sync) build(ctx context.Context, with render.Source) *render.Problem {
 	return nil
 }
 
-// failed is an error at the field that a file of the build is.
+// failed returns the error for a problem, at the field of the patch file that causes it.
 func (s *Sync) failed(p *render.Problem) error {
 	field := cmp.Or(s.patchOf[p.Position.Path], s.instance.Field+".kustomize.patches")
 	return &SyncError{p.Kind, field, "the patches of the FluxInstance cannot be applied: " + p.Message}
 }
 
-// same reports whether two are the same objects.
+// same reports whether two have the same objects.
 func (s *Sync) same(other *Sync) bool {
 	same := func(a, b *render.Object) bool {
 		return a == nil && b == nil || a != nil && b != nil && bytes.Equal(a.JSON, b.JSON)
@@ -242,7 +243,7 @@ func (s *Sync) same(other *Sync) bool {
 	return same(s.Source, other.Source) && same(s.Kustomization, other.Kustomization)
 }
 
-// header is what an object is called.
+// header is the kind and the name of an object.
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -257,8 +258,8 @@ func headerOf(object []byte) (h header) {
 	return h
 }
 
-// patchFor is a patch without the documents that are for objects which are not among resources: those are among the
-// components, and kustomize refuses a patch of nothing. ok is false where none is left.
+// patchFor returns a patch without the documents for objects that are not among resources. Those are for other
+// components, and kustomize refuses a patch without a target. ok is false if no document remains.
 func patchFor(resources []header, p fluxtypes.InstancePatch) (text string, ok bool) {
 	if p.Target != nil || guard(p.Patch.Patch) != nil {
 		return p.Text(), true
@@ -279,19 +280,19 @@ func patchFor(resources []header, p fluxtypes.InstancePatch) (text string, ok bo
 		if ok {
 			text, least = text+"\n---", 1
 		}
-		text += strings.Repeat("\n", max(d.Line-strings.Count(text, "\n"), least)) + string(d.Text) // at its line
+		text += strings.Repeat("\n", max(d.Line-strings.Count(text, "\n"), least)) + string(d.Text) // keeps its line number
 		ok = true
 	}
 	return text, ok || len(documents) == 0
 }
 
-// madeOf are the fields of a FluxInstance that its operator copies.
+// madeOf maps fields of the Kustomization to the fields of a FluxInstance that flux-operator copies.
 var madeOf = map[string]string{
 	"metadata.name": ".sync.name", "spec.path": ".sync.path", "spec.sourceRef.kind": ".sync.kind", "spec.sourceRef.name": ".sync.name",
 }
 
-// Origin returns where the Kustomization was written, going by that of the object that makes it: a patch, or
-// spec.sync.
+// Origin returns the origin of the Kustomization. of is the origin of the FluxInstance: fields are written in a patch,
+// or in spec.sync.
 func (s *Sync) Origin(of *origin.Origin, t *tree.Tree) *origin.Origin {
 	return origin.New(func() origin.Places {
 		return origin.Places{Document: of.Document(), Find: func(field string, part origin.Part) origin.Place {
@@ -309,7 +310,8 @@ func (s *Sync) Origin(of *origin.Origin, t *tree.Tree) *origin.Origin {
 	})
 }
 
-// inPatch is the place of what a patch says, which is at a place in its text.
+// inPatch returns the place of a position in the text of a patch. at is the place of the text, and in the position in
+// it.
 func inPatch(at, in origin.Place, t *tree.Tree) origin.Place {
 	if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() {
 		at.Position = origin.InLiteral(strings.Split(string(data), "\n"), at.Position, in.Position)

@@ -18,16 +18,15 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// view is the part of a tree that a source of Flux holds: source-controller leaves out
-// symbolic links, what .sourceignore files and spec.ignore name and, when nothing is named,
-// what its defaults do.
+// view is the part of a tree that a source of Flux contains. source-controller excludes symbolic links, and paths that
+// match the patterns of .sourceignore files and spec.ignore, or default patterns if there are none.
 type view struct {
 	base     *tree.Tree
 	checkout render.Checkout
 	matcher  *matcher
-	// defaults are the patterns that count as long as there are no others.
+	// defaults are the patterns that apply if there are no others.
 	defaults *matcher
-	// held and left remember what holds and isDefault said: paths to booleans.
+	// held and left cache the results of holds and isDefault: paths to booleans.
 	held, left sync.Map
 }
 
@@ -36,11 +35,11 @@ var (
 	_ fs.ReadDirFS  = (*view)(nil)
 )
 
-// newView makes a view with the patterns of the .sourceignore files of the tree.
+// newView returns a view. found are the patterns of the .sourceignore files of the tree.
 func newView(t *tree.Tree, checkout render.Checkout, found []pattern) *view {
 	v := &view{base: t, checkout: checkout}
 	top := cmp.Or(checkout.Source, checkout.Top, ".")
-	// What is above the top of the source is not in it.
+	// Files above the top of the source are not part of it.
 	patterns := slices.DeleteFunc(slices.Clone(found), func(p pattern) bool { return !within(top, path.Join(".", path.Join(p.domain...))) })
 	if checkout.HasIgnore {
 		patterns = append(patterns, parsePatterns(checkout.Ignore, domain(top))...)
@@ -54,7 +53,7 @@ func newView(t *tree.Tree, checkout render.Checkout, found []pattern) *view {
 	return v
 }
 
-// holds reports whether what is at a path without symbolic links is in the source.
+// holds reports whether a path without symbolic links is in the source.
 func (v *view) holds(name string, isDir bool) bool {
 	if known, ok := v.held.Load(name); ok {
 		return known.(bool)
@@ -74,7 +73,7 @@ func (v *view) matches(name string, isDir bool) bool {
 	return isDir && v.holdsBelow(name)
 }
 
-// inside reports whether a path is in the part of the tree that is checked out.
+// inside reports whether a path is in the checked out part of the tree.
 func (v *view) inside(name string, isDir bool) bool {
 	if !within(v.checkout.Top, name) {
 		return isDir && within(name, v.checkout.Top)
@@ -87,7 +86,7 @@ func (v *view) inside(name string, isDir bool) bool {
 	})
 }
 
-// holdsBelow reports whether a directory that is left out itself holds a file that is not.
+// holdsBelow reports whether an excluded directory contains a file that is not excluded.
 func (v *view) holdsBelow(dir string) bool {
 	found := errors.New("found")
 	err := fs.WalkDir(v.base.Fsys, dir, func(name string, entry fs.DirEntry, err error) error {
@@ -103,7 +102,7 @@ func within(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// isDefault reports whether a path is left out, or would be, for want of other patterns.
+// isDefault reports whether the default patterns exclude a path.
 func (v *view) isDefault(name string) bool {
 	if known, ok := v.left.Load(name); ok {
 		return known.(bool)
@@ -125,7 +124,7 @@ func (v *view) Lstat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// ReadLink implements fs.ReadLinkFS: there are no symbolic links but in artifacts.
+// ReadLink implements fs.ReadLinkFS. There are symbolic links only in artifacts.
 func (v *view) ReadLink(name string) (string, error) {
 	if overlaid.Under(name) && v.base.Links != nil {
 		return v.base.Links.ReadLink(name)
@@ -153,10 +152,10 @@ func (v *view) ReadDir(name string) ([]fs.DirEntry, error) {
 	}), err
 }
 
-// ObjectID is the name git gives the content of a file.
+// ObjectID returns git's name of the content of a file.
 func (v *view) ObjectID(name string) (string, error) { return v.base.Identity(name) }
 
-// overlay is a view with other contents of some files, which need not be there.
+// overlay is a view with other contents of some files, which need not exist in the view.
 type overlay struct {
 	*view
 	files map[string][]byte
@@ -178,7 +177,7 @@ func (o *overlay) Open(name string) (fs.File, error) {
 	return o.view.Open(name)
 }
 
-// ObjectID is the name git gives the content of a file.
+// ObjectID returns git's name of the content of a file.
 func (o *overlay) ObjectID(name string) (string, error) {
 	if data, ok := o.files[name]; ok {
 		return tree.ObjectID(data), nil
@@ -186,8 +185,8 @@ func (o *overlay) ObjectID(name string) (string, error) {
 	return o.view.ObjectID(name)
 }
 
-// Mount returns the directory of an artifact. kustomize-controller gets remote bases itself,
-// so that no source leaves any of their files out.
+// Mount returns the directory of an artifact. kustomize-controller downloads remote bases itself, so no source excludes
+// any of their files.
 func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 	name, ok, err := o.base.Mount(a)
 	if !ok {
@@ -196,7 +195,7 @@ func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 	return name, err
 }
 
-// views keeps the views of a tree, which are few.
+// views caches the views of a tree.
 type views struct {
 	tree     *tree.Tree
 	patterns func() ([]pattern, error)

@@ -7,18 +7,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Views are what sources of Flux hold of a tree, and of the artifacts that are mounted in it.
+// Views are the views of a tree, and of the artifacts that are mounted in it.
 type Views struct {
 	*views
-	// elsewhere are the views of artifacts, by their directories.
+	// elsewhere are the views of artifacts, by directory.
 	elsewhere sync.Map
 }
 
-// NewViews returns those of a tree.
+// NewViews returns the Views of a tree.
 func NewViews(t *tree.Tree) *Views { return &Views{views: newViews(t)} }
 
-// Of returns what the source of a unit holds, in its place. top is the directory in the tree
-// that has the place: "." unless the source is another repository.
+// Of returns the tree of files that the source of a unit contains. top is its directory in the underlying tree: "."
+// unless the source is an artifact.
 func (vs *Views) Of(u *render.Unit) (seen *tree.Tree, top string, err error) {
 	of, home, err := vs.in(u)
 	if err != nil {
@@ -34,8 +34,8 @@ func (vs *Views) Of(u *render.Unit) (seen *tree.Tree, top string, err error) {
 	return view.tree, top, nil
 }
 
-// in are the views of what a unit is made of: this repository or an artifact. home is where
-// that is in the tree.
+// in returns the views of a unit's source: of this repository or of an artifact. home is the mounted artifact, nil for
+// this repository.
 func (vs *Views) in(u *render.Unit) (of *views, home *mounted, err error) {
 	if u.Artifact == nil {
 		return vs.views, nil, nil

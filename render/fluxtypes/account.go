@@ -12,7 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// The Deployments of the controllers that apply objects.
+// The names of the Deployments of controllers that apply objects.
 const (
 	KustomizeController = "kustomize-controller"
 	HelmController      = "helm-controller"
@@ -22,17 +22,17 @@ const (
 // ControllerKind is the kind of the objects that run controllers.
 var ControllerKind = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 
-// AccountFlag names the service account that a controller impersonates for objects that name none, in their
+// AccountFlag is the flag for the service account that a controller impersonates for objects that name none, in their
 // namespaces.
 const AccountFlag = "--default-service-account"
 
-// Account is the name of such a service account; empty when there is none. Unknown says why it is not known.
+// Account is the name of such a service account; empty if there is none. Unknown is the reason if it is not known.
 type Account struct{ Name, Unknown string }
 
 // MentionsAccount reports whether a patch may change an Account.
 func (p *InstancePatch) MentionsAccount() bool { return strings.Contains(p.Patch.Patch, AccountFlag) }
 
-// AccountOf returns what the Deployment of a controller says.
+// AccountOf returns the Account in the arguments of a controller's Deployment.
 func AccountOf(o *render.Object) (a Account) {
 	var deployment struct {
 		Spec struct {
@@ -53,7 +53,7 @@ func AccountOf(o *render.Object) (a Account) {
 	for _, u := range o.Unknown {
 		unknown[strings.Join(u.Path, ".")] = u.Reason
 	}
-	// why is why a value is not known at a path, or at one above it.
+	// why returns the reason why the value at a path, or one above it, is not known.
 	why := func(path string) string {
 		for n := len(path); n > 0; n = strings.LastIndexByte(path[:n], '.') {
 			if reason := unknown[path[:n]]; reason != "" {
@@ -87,7 +87,7 @@ func AccountOf(o *render.Object) (a Account) {
 	return a
 }
 
-// flagValue is the value of the flag, if that is the argument.
+// flagValue returns the value of AccountFlag, if it is the argument at i.
 func flagValue(args []string, i int) (value string, ok bool) {
 	if args[i] == AccountFlag && i+1 < len(args) {
 		return args[i+1], true

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Address is a URL of a repository without what does not tell repositories apart: how it is
-// reached, as whom, the suffix and, as hosts of repositories have it, case.
+// Address returns the URL of a repository without parts that do not distinguish repositories: scheme, user, port and
+// the .git suffix. It is in lower case, because hosts of repositories ignore case.
 func Address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
@@ -24,7 +24,7 @@ func Address(url string) string {
 	return cmp.Or(overHTTPS(host), strings.ToLower(host)) + "/" + strings.TrimSuffix(strings.ToLower(strings.Trim(rest, "/")), ".git")
 }
 
-// overHTTPS is the host of which another one takes SSH on the port of HTTPS; empty for others.
+// overHTTPS returns the host for which another host accepts SSH on the port of HTTPS; empty for other hosts.
 func overHTTPS(host string) string {
 	return map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org"}[strings.ToLower(host)]
 }

@@ -10,7 +10,7 @@ import (
 // SourceGroup is the API group of sources.
 const SourceGroup = "source.toolkit.fluxcd.io"
 
-// ChartSpec is the `spec` of a HelmChart, which a HelmRelease has too.
+// ChartSpec is the `spec` of a HelmChart, which is also part of a HelmRelease.
 type ChartSpec struct {
 	Chart                    string    `json:"chart"`
 	Version                  string    `json:"version"`
@@ -21,8 +21,9 @@ type ChartSpec struct {
 	ReconcileStrategy        string    `json:"reconcileStrategy"`
 }
 
-// VersionPart returns what source-controller adds to the version of the chart as build metadata, so that a change
-// is noticed; empty for nothing (fluxcd/source-controller, buildFromTarballArtifact, buildFromHelmRepository).
+// VersionPart returns a description of what source-controller adds to the version of the chart as build metadata, so
+// that changes are noticed; empty for nothing (fluxcd/source-controller, buildFromTarballArtifact,
+// buildFromHelmRepository).
 func (s ChartSpec) VersionPart() string {
 	switch {
 	case s.ReconcileStrategy == "Revision" && (s.SourceRef.Kind == "GitRepository" || s.SourceRef.Kind == "Bucket"):
@@ -33,24 +34,24 @@ func (s ChartSpec) VersionPart() string {
 	return ""
 }
 
-// SourceRef names a source.
+// SourceRef refers to a source.
 type SourceRef struct {
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 }
 
-// In returns the object that is referred to from a namespace.
+// In returns the referenced object. namespace is the namespace of the object with the reference.
 func (r SourceRef) In(namespace string) render.ObjectRef {
 	return render.ObjectRef{Group: SourceGroup, Kind: r.Kind, Namespace: cmp.Or(r.Namespace, namespace, "default"), Name: r.Name}
 }
 
-// ReleaseAction is what an action of a HelmRelease does with definitions in crds/ of a chart, and hooks.
+// ReleaseAction configures an action of a HelmRelease: its handling of hooks and of definitions in crds/ of a chart.
 type ReleaseAction struct {
 	DisableHooks bool   `json:"disableHooks"`
 	CRDs         string `json:"crds"`
 	SkipCRDs     bool   `json:"skipCRDs"`
-	// CreateNamespace is that of an install.
+	// CreateNamespace is a field of install only.
 	CreateNamespace bool `json:"createNamespace"`
 }
 
@@ -64,7 +65,7 @@ type ValuesFrom struct {
 	Literal    bool   `json:"literal"`
 }
 
-// Key is the key that holds the values.
+// Key returns the key that holds the values.
 func (v ValuesFrom) Key() string {
 	if v.ValuesKey == "" {
 		return "values.yaml"

@@ -19,13 +19,13 @@ import (
 // InstanceKind is the kind of flux-operator's FluxInstances.
 var InstanceKind = schema.GroupKind{Group: "fluxcd.controlplane.io", Kind: "FluxInstance"}
 
-// instanceChart is flux-operator's chart of one FluxInstance, whose spec is the value `instance`.
+// instanceChart is flux-operator's chart for a FluxInstance, whose spec is the value `instance`.
 const instanceChart = "flux-instance"
 
-// Instance is a FluxInstance of flux-operator, as far as it says what its cluster applies.
+// Instance has the fields of a FluxInstance that influence what its cluster applies.
 type Instance struct {
 	Spec instanceSpec `json:"spec"`
-	// Field is the one of the object that has the spec.
+	// Field is the path of the spec in the object.
 	Field string `json:"-"`
 }
 
@@ -46,15 +46,15 @@ type instanceSpec struct {
 	} `json:"kustomize"`
 }
 
-// InstancePatch is a patch of what flux-operator installs, and the field of the FluxInstance that has it
-// applied.
+// InstancePatch is a patch for the objects that flux-operator installs. Field is the field of the FluxInstance that
+// adds it.
 type InstancePatch struct {
 	Patch
 	Field string
 }
 
-// Patches are those of what flux-operator installs, in order: of the profile for tenants, as far as it
-// decides who applies objects, and its own (flux-operator, internal/builder/profiles.go).
+// Patches returns the patches for the objects that flux-operator installs, in order: those of the multitenancy profile
+// that influence who applies objects, and the instance's own (flux-operator, internal/builder/profiles.go).
 func (i *Instance) Patches() (all []InstancePatch) {
 	if c := i.Spec.Cluster; c.Multitenant {
 		field := i.Field + ".cluster.multitenant"
@@ -71,8 +71,8 @@ func (i *Instance) Patches() (all []InstancePatch) {
 	return all
 }
 
-// Without returns the instance without what a path leads to or into, as far as that decides Patches, and its
-// field. It is nil when the path leads elsewhere.
+// Without returns the instance without the part at a path, or containing it, that influences Patches, and the field of
+// that part. It is nil if the path has no influence.
 func (i *Instance) Without(path []string) (without *Instance, field string) {
 	without, field = &Instance{i.Spec, i.Field}, i.Field
 	of := func(names ...string) bool {
@@ -101,8 +101,8 @@ func (i *Instance) Without(path []string) (without *Instance, field string) {
 	return without, field
 }
 
-// Source is the source that flux-operator makes for an instance with Sync, by its name. It has no reference
-// where that is a variable.
+// Source returns the source that flux-operator creates for an instance with Sync. It has no reference to a revision if
+// that is a variable.
 func (i *Instance) Source(ref render.ObjectRef) json.RawMessage {
 	sync := i.Spec.Sync
 	spec := map[string]any{}
@@ -126,8 +126,7 @@ func (i *Instance) Source(ref render.ObjectRef) json.RawMessage {
 	return object
 }
 
-// ReadInstance reads a FluxInstance, or the values of a HelmRelease of the chart that makes one. It
-// returns nil for other objects.
+// ReadInstance decodes a FluxInstance, or the values of a HelmRelease of its chart. It returns nil for other objects.
 func ReadInstance(object []byte) *Instance {
 	read := struct {
 		Kind string `json:"kind"`
@@ -146,7 +145,7 @@ func ReadInstance(object []byte) *Instance {
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &read) != nil {
 		return nil
 	}
-	// The chart of a chartRef has no name here; its values do.
+	// With a chartRef, the name of the chart is not known here, so the values decide.
 	switch chart := read.Spec.Chart.Spec.Chart; {
 	case read.Kind == InstanceKind.Kind:
 		return &Instance{read.Spec.instanceSpec, "spec"}
@@ -156,5 +155,5 @@ func ReadInstance(object []byte) *Instance {
 	return nil
 }
 
-// Dir returns the directory of its source that the cluster of an instance with Sync applies.
+// Dir returns the directory of the source that an instance with Sync applies.
 func (i *Instance) Dir() string { return path.Join(".", path.Clean("/" + i.Spec.Sync.Path)[1:]) }

@@ -33,7 +33,7 @@ type Source struct {
 	} `json:"spec"`
 }
 
-// Where is what a message calls the place of the source.
+// Where returns the location of the source for a message.
 func (s *Source) Where() string {
 	if s.Spec.URL != "" {
 		return s.Spec.URL
@@ -41,8 +41,8 @@ func (s *Source) Where() string {
 	return "the bucket at " + s.Spec.Endpoint
 }
 
-// IsPinned reports whether a source of a kind that has this repository has one revision of it,
-// whatever the change is. A tag of an OCI artifact is moved as a branch is.
+// IsPinned reports whether a source of this repository has a fixed revision, which does not follow changes. The tag of
+// an OCI artifact is moved like a branch, so it does not count as fixed.
 func (s *Source) IsPinned(kind string) bool {
 	r := s.Spec.Ref
 	switch {
@@ -56,7 +56,7 @@ func (s *Source) IsPinned(kind string) bool {
 	return r.SemVer != "" || r.Tag != ""
 }
 
-// Revision is the revision of a source, as it is written.
+// Revision returns the revision of a source, as it is written.
 func (s *Source) Revision() string {
 	r := s.Spec.Ref
 	for _, v := range []string{r.Digest, r.Commit, r.Name, r.SemVer, r.Tag, r.Branch} {
@@ -67,13 +67,12 @@ func (s *Source) Revision() string {
 	return ""
 }
 
-// Branch is the branch that a source follows.
+// Branch returns the branch that a source follows.
 func (s *Source) Branch() string {
 	return cmp.Or(strings.TrimPrefix(s.Spec.Ref.Name, "refs/heads/"), s.Spec.Ref.Branch, "master")
 }
 
-// Artifact is what a source of a kind has that is not this repository; nil for one that is not
-// fetched.
+// Artifact returns the artifact of a source that is not this repository; nil if it is not fetched.
 func (s *Source) Artifact(kind string) *render.Artifact {
 	switch {
 	case s.Spec.URL == "":
@@ -85,7 +84,7 @@ func (s *Source) Artifact(kind string) *render.Artifact {
 	return nil
 }
 
-// gitVersion is what source-controller checks out: the most exact that is given.
+// gitVersion returns the revision that source-controller checks out: the most specific one of the fields.
 func (s *Source) gitVersion() string {
 	switch r := s.Spec.Ref; {
 	case r.Commit != "":

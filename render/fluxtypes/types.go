@@ -13,8 +13,8 @@ type Patch struct {
 	Target *Selector `json:"target"`
 }
 
-// Text returns the patch as kustomize takes it from a kustomization: without white space around it. Empty lines before
-// it stay, so that the others keep their numbers; it is empty where there is no patch.
+// Text returns the patch as kustomize reads it from a kustomization: without surrounding white space. Empty lines
+// before it are kept, so that line numbers are correct. It is empty if there is no patch.
 func (p Patch) Text() string {
 	text := strings.TrimSpace(p.Patch)
 	if text == "" {
@@ -24,7 +24,7 @@ func (p Patch) Text() string {
 	return strings.Repeat("\n", strings.Count(before, "\n")) + text
 }
 
-// Selector says which objects a patch is for.
+// Selector selects the objects that a patch applies to.
 type Selector struct {
 	Group              string `json:"group"`
 	Version            string `json:"version"`
@@ -35,7 +35,7 @@ type Selector struct {
 	LabelSelector      string `json:"labelSelector"`
 }
 
-// Kustomize returns the selector as kustomize has it; nil for nil.
+// Kustomize returns the selector in kustomize's type; nil for nil.
 func (s *Selector) Kustomize() *types.Selector {
 	if s == nil {
 		return nil
@@ -57,7 +57,7 @@ type Image struct {
 	Digest  string `json:"digest"`
 }
 
-// Kustomize returns the image as kustomize has it.
+// Kustomize returns the image in kustomize's type.
 func (i Image) Kustomize() types.Image {
 	return types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}
 }
