@@ -10,12 +10,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Worker does jobs of one kind. What it returns is sent as JSON.
+// Worker runs jobs of one kind. Its result is sent as JSON.
 type Worker func(ctx context.Context, p *Process, t *tree.Tree, spec json.RawMessage) (any, error)
 
-// Main is the other side of Program: it does the one job that stdin names, with files read
-// through stdin and stdout, and writes the result to stdout. Why it ends without one is written to
-// stderr. The process should end afterwards.
+// Main is the child's side of Program: it runs the one job that it reads from stdin, reads files through stdin and
+// stdout, and writes the result to stdout. If there is no result, the reason is written to stderr. The process should
+// end afterwards.
 func Main(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, workers map[string]Worker) error {
 	client := &files{in: json.NewDecoder(bufio.NewReader(stdin)), out: json.NewEncoder(stdout)}
 	var j job

@@ -11,8 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// files is the parent's tree as a child process sees it. The renderer asks for
-// one thing at a time.
+// files is the parent's tree in a child process. It supports one request at a time.
 type files struct {
 	in  *json.Decoder
 	out *json.Encoder

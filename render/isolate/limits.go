@@ -11,20 +11,20 @@ import (
 	"github.com/preadmit/preadmit/internal/cputime"
 )
 
-// Marks of the lines in which a child says what it works on, and what it took too much of.
+// Prefixes of the lines in which a child reports what it works on, and which limit it exceeded.
 const (
 	atMark   = "at: "
 	overMark = "over: "
 )
 
 const (
-	// maxMemory is what a bounded job may have in use, in bytes.
+	// maxMemory is the limit for memory in use of a bounded job, in bytes.
 	maxMemory = 512 << 20
-	// maxTime is the processor time of a bounded job.
+	// maxTime is the limit for processor time of a bounded job.
 	maxTime = 20 * time.Second
-	// maxStack is the stack of a goroutine of it, in bytes.
+	// maxStack is the limit for the stack of a goroutine, in bytes.
 	maxStack = 128 << 20
-	// sampleEvery is how often a bounded job is looked at.
+	// sampleEvery is how often the limits of a bounded job are checked.
 	sampleEvery = 10 * time.Millisecond
 )
 
@@ -33,11 +33,11 @@ var (
 	tooMuchTime   = fmt.Sprintf("it takes more than %v of processor time", maxTime)
 )
 
-// Process is the process that does a job.
+// Process is the process that runs a job.
 type Process struct{ stderr io.Writer }
 
-// Bound ends the process when it takes more memory or processor time than a job may. It is for
-// work that cannot be bounded otherwise.
+// Bound ends the process when it exceeds the limits of memory or processor time of a job. It is for work that cannot be
+// bounded otherwise.
 func (p *Process) Bound() {
 	debug.SetMaxStack(maxStack)
 	debug.SetMemoryLimit(maxMemory * 3 / 4)
@@ -55,7 +55,7 @@ func (p *Process) Bound() {
 	}()
 }
 
-// At says what is worked on from now on, for the error if the process dies of it.
+// At reports what is worked on from now on, for the error if the process dies.
 func (p *Process) At(what string) { _, _ = fmt.Fprintf(p.stderr, "%s%q\n", atMark, what) }
 
 func (p *Process) over(why string) {
@@ -63,7 +63,7 @@ func (p *Process) over(why string) {
 	os.Exit(1)
 }
 
-// heapInUse is the memory of objects that are in use or not yet collected.
+// heapInUse returns the memory of objects that are in use or not yet collected, in bytes.
 func heapInUse() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

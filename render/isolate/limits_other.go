@@ -2,5 +2,5 @@
 
 package isolate
 
-// limitResources does nothing: what is in use is watched.
+// limitResources does nothing: only Bound checks the limits.
 func limitResources() {}

@@ -18,19 +18,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// job is what the parent sends first.
+// job is the first message from the parent.
 type job struct {
 	Kind   string          `json:"kind"`
 	Spec   json.RawMessage `json:"spec"`
 	Limits tree.Limits     `json:"limits"`
 }
 
-// question is a line from the child: a look-up, or the result.
+// question is a message from the child: a look-up, or the result.
 type question struct {
 	Stat string `json:"stat,omitempty"`
 	Link string `json:"link,omitempty"`
 	Read string `json:"read,omitempty"`
-	// Mount asks where an artifact is.
+	// Mount requests the directory of an artifact.
 	Mount  *artifact.Artifact `json:"mount,omitempty"`
 	Result json.RawMessage    `json:"result,omitempty"`
 }
@@ -47,14 +47,14 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// timeout bounds one child by the clock: some schemas make kustomize run in a circle.
+// timeout is the limit for the elapsed time of a child: some schemas cause endless loops in kustomize.
 const timeout = time.Minute
 
 var tooLong = fmt.Sprintf("it takes more than %v", timeout)
 
-// Error says why a child gave no result.
+// Error is the reason why a child gave no result.
 type Error struct {
-	// At is what it worked on, as far as it said so.
+	// At is what it worked on; empty if it did not report that.
 	At string
 	// Why is the reason, for people.
 	Why string
@@ -62,8 +62,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Why }
 
-// Program makes an Isolator that runs a program which calls Main, once per job, with an empty
-// environment.
+// Program returns an Isolator that runs a program which calls Main, once per job, with an empty environment.
 func Program(program string, args ...string) render.Isolator {
 	return func(ctx context.Context, fsys fs.FS, limits tree.Limits, kind string, spec any) (json.RawMessage, error) {
 		encoded, err := json.Marshal(spec)
@@ -90,7 +89,7 @@ func Program(program string, args ...string) render.Isolator {
 		result, serveErr := serve(job{Kind: kind, Spec: encoded, Limits: limits}, fsys, stdout, stdin)
 		stdin.Close()
 		if serveErr != nil {
-			// It may be waiting for an answer that will not come.
+			// It may be waiting for an answer.
 			_ = cmd.Process.Kill()
 		}
 		waitErr := cmd.Wait()
@@ -107,7 +106,7 @@ func Program(program string, args ...string) render.Isolator {
 	}
 }
 
-// lastAt returns what a child worked on, as far as it said so.
+// lastAt returns what a child reported last that it worked on.
 func lastAt(stderr string) (at string) {
 	for line := range strings.Lines(stderr) {
 		if what, ok := strings.CutPrefix(strings.TrimSpace(line), atMark); ok {
@@ -117,7 +116,7 @@ func lastAt(stderr string) (at string) {
 	return at
 }
 
-// failure returns why a child gave no result.
+// failure returns the reason why a child gave no result.
 func failure(serveErr, waitErr error, stderr string) error {
 	if !errors.Is(serveErr, io.EOF) {
 		return serveErr
@@ -168,7 +167,7 @@ func serve(j job, fsys fs.FS, from io.Reader, to io.Writer) (json.RawMessage, er
 	}
 }
 
-// look looks something up for a child.
+// look performs a look-up for a child.
 func look(t *tree.Tree, q question) answer {
 	var out answer
 	var err error

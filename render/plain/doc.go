@@ -1,3 +1,3 @@
-// Package plain is the source of directories of manifests: all objects of the listed files,
-// as kubectl reads them. Their fields are where they are written.
+// Package plain is the source of directories of manifests: their objects are all objects of the listed files, as
+// kubectl reads them.
 package plain

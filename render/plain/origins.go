@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Origins implements Source. It finds the documents of a plain root again. One is parsed for its
-// positions when they are requested: of thousands of objects few have findings.
+// Origins implements Source. It splits the files of a plain root again. A document is parsed for positions only when
+// they are requested: few of thousands of objects have findings.
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	found, problem := r.manifests(result.Root, tree.NewTrace())
 	if problem != nil {
@@ -40,13 +40,13 @@ type parsedDocument struct {
 	snippet  *origin.Snippet
 }
 
-// parsedDocuments are the documents of a file, each parsed when first needed.
+// parsedDocuments returns the documents of a file, each of which is parsed when it is first needed.
 func (r *Source) parsedDocuments(real string) ([]func() parsedDocument, error) {
 	data, _, err := r.tree.Load(real, tree.NewTrace())
 	if err != nil {
 		return nil, err
 	}
-	docs, _ := tree.SplitDocuments(real, data) // a broken separator has failed the root
+	docs, _ := tree.SplitDocuments(real, data) // an error would have failed the root
 	out := make([]func() parsedDocument, len(docs))
 	for i, doc := range docs {
 		out[i] = sync.OnceValue(func() parsedDocument {
@@ -60,7 +60,7 @@ func (r *Source) parsedDocuments(real string) ([]func() parsedDocument, error) {
 	return out, nil
 }
 
-// places locates the object at items of the document's lists.
+// places returns the places of an object in the document. items are the indexes in nested lists that lead to it.
 func (d parsedDocument) places(items []int) origin.Places {
 	node := itemOf(d.node, items)
 	if node == nil {
@@ -88,7 +88,7 @@ func (d parsedDocument) places(items []int) origin.Places {
 	}}
 }
 
-// itemOf descends into the `items:` of lists.
+// itemOf returns the node at indexes in the `items:` of nested lists.
 func itemOf(node *yaml.Node, items []int) *yaml.Node {
 	for _, i := range items {
 		_, list := origin.Child(node, "items")
@@ -97,7 +97,7 @@ func itemOf(node *yaml.Node, items []int) *yaml.Node {
 	return origin.Unalias(node)
 }
 
-// wholly finds values that one line wrote.
+// wholly converts a function that finds positions of values to one that finds places.
 func wholly(find func(string) (tree.Position, bool)) func(string, origin.Part) origin.Place {
 	return func(path string, _ origin.Part) origin.Place {
 		pos, found := find(path)

@@ -7,31 +7,30 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// placed is an object of a plain root with where it was written.
+// placed is an object of a plain root with its place.
 type placed struct {
 	tree.Item
 	file     string
 	document int // its index in the file
 }
 
-// Source is a Source of directories of manifests.
+// Source is a Source for directories of manifests.
 type Source struct {
 	tree *tree.Tree
-	// last is set where the last of repeated keys counts; else they fail the root.
+	// last is set if the last of repeated keys counts; otherwise they fail the root.
 	last bool
 }
 
-// New makes a Source of the directories of manifests of a tree.
+// New returns a Source for the directories of manifests of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source { return &Source{tree: t} }
 
-// LastOfRepeated makes a Source that takes the last of repeated keys, as Argo CD does.
+// LastOfRepeated returns a Source in which the last of repeated keys counts, as in Argo CD.
 func LastOfRepeated(t *tree.Tree) render.Source { return &Source{tree: t, last: true} }
 
 // Kind implements Source.
 func (r *Source) Kind() render.RootKind { return render.KindPlain }
 
-// RootFile implements Source: a directory of manifests is a root when nothing else
-// makes it one.
+// RootFile implements Source. A directory of manifests is a root if nothing else makes it one.
 func (r *Source) RootFile(string) bool { return false }
 
 // Uses implements Source.
@@ -43,7 +42,7 @@ func (r *Source) Reads(string) tree.Trace { return tree.NewTrace() }
 // At implements Source.
 func (r *Source) At(string) (render.Root, bool) { return render.Root{}, false }
 
-// Parts implements Source: a broken file breaks the root.
+// Parts implements Source. A broken file fails the whole root.
 func (r *Source) Parts(render.Root) []render.Root { return nil }
 
 // Needs implements Source.
@@ -60,8 +59,7 @@ func (r *Source) Manifests(root render.Root) render.Manifests {
 	return render.Manifests{Files: root.Files}
 }
 
-// Render implements Source. It reads the files of a plain root. One broken document fails the
-// root: an object must not go missing unnoticed.
+// Render implements Source. One broken document fails the root, so that no object goes missing unnoticed.
 func (r *Source) Render(_ context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}
 	found, problem := r.manifests(root, result.Trace)
@@ -87,7 +85,7 @@ func (r *Source) manifests(root render.Root, trace tree.Trace) ([]placed, *rende
 	return out, nil
 }
 
-// manifest reads one manifest file.
+// readManifest reads one manifest file.
 func (r *Source) readManifest(name string, trace tree.Trace) ([]placed, *render.Problem) {
 	data, real, err := r.tree.Load(name, trace)
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Bounds of what a ResourceSet may make.
+// Limits of a ResourceSet.
 const (
 	maxInputs  = 10_000
 	maxObjects = 10_000
 )
 
-// built is an object that a ResourceSet makes, with what made it.
+// built is an object of a ResourceSet, with its template and input.
 type built struct {
 	content map[string]any
-	// field is the template: spec.resources[0], spec.resourcesTemplate. resource is the template
-	// as an object, when it is one.
+	// field is the field of the template: spec.resources[0], spec.resourcesTemplate. resource is the template as an
+	// object, nil for a text.
 	field    string
 	resource map[string]any
 	input    *input
 }
 
-// builder makes the objects of a ResourceSet.
+// builder builds the objects of a ResourceSet.
 type builder struct {
 	ctx    context.Context
 	engine *engine.Engine
@@ -40,14 +40,14 @@ type builder struct {
 	// alone is set when templates are executed once, without inputs.
 	alone   bool
 	objects []built
-	// steps are those that made an object, by what the object is called.
+	// steps maps the identity of an object to the name of the step that made it.
 	steps map[string]string
 }
 
-// templateError is what is wrong with a template.
+// templateError is the error of a template.
 type templateError struct {
 	field string
-	// line is that in the text of the template, from 1; 0 when it is not known.
+	// line is the line in the text of the template, from 1; 0 if it is not known.
 	line  int
 	limit bool
 	err   error
@@ -55,7 +55,7 @@ type templateError struct {
 
 func (e *templateError) Error() string { return e.err.Error() }
 
-// build makes the objects of a ResourceSet.
+// build returns the objects of a ResourceSet.
 func build(ctx context.Context, s *Set, inputs []input) ([]built, error) {
 	b := &builder{ctx: ctx, engine: engine.NewText("<<", ">>", names()), inputs: inputs, alone: len(s.Spec.Inputs)+len(s.Spec.InputsFrom) == 0, steps: map[string]string{}}
 	if len(inputs) > maxInputs {
@@ -77,8 +77,7 @@ func build(ctx context.Context, s *Set, inputs []input) ([]built, error) {
 	return b.objects, nil
 }
 
-// part makes the objects of the set, or of one of its steps: those of resources go before those
-// of resourcesTemplate.
+// part adds the objects of the set, or of one of its steps: first those of resources, then those of resourcesTemplate.
 func (b *builder) part(field string, p part) error {
 	for i, raw := range p.Resources {
 		at := fmt.Sprintf("%s.resources[%d]", field, i)
@@ -87,7 +86,7 @@ func (b *builder) part(field string, p part) error {
 			return &templateError{field: at, err: err}
 		}
 		var resource map[string]any
-		_ = json.Unmarshal(raw, &resource) // another type makes no object
+		_ = json.Unmarshal(raw, &resource) // a resource of another type makes no object
 		if err := b.template(at, p.Name, string(text), resource); err != nil {
 			return err
 		}
@@ -111,7 +110,7 @@ func (b *builder) template(field, step, text string, resource map[string]any) er
 	return nil
 }
 
-// execute executes a template for one set of inputs, and adds the objects that it makes.
+// execute executes a template for one set of inputs, and adds the resulting objects.
 func (b *builder) execute(field, step, text string, resource map[string]any, in *input) error {
 	var values map[string]any
 	if in != nil {
@@ -133,7 +132,7 @@ func (b *builder) execute(field, step, text string, resource map[string]any, in 
 	return nil
 }
 
-// failedTemplate is the error of a template that is executed for a set of inputs.
+// failedTemplate returns the error of a template that was executed for a set of inputs.
 func failedTemplate(field string, in *input, err error) error {
 	out := &templateError{field: field, err: err}
 	if e := new(engine.Error); errors.As(err, &e) {
@@ -145,8 +144,7 @@ func failedTemplate(field string, in *input, err error) error {
 	return out
 }
 
-// add adds an object unless it is made already, or turned off. What resources make without inputs is
-// added in any case.
+// add adds an object unless it was already added or is disabled. An object of resources without inputs is always added.
 func (b *builder) add(o built, step string) error {
 	metadata, _ := o.content["metadata"].(map[string]any)
 	always := o.input == nil && o.resource != nil
@@ -172,7 +170,7 @@ func (b *builder) add(o built, step string) error {
 	return nil
 }
 
-// decode reads the objects of a text: one, or all of its documents.
+// decode returns the objects in a text: one, or those of all documents.
 func decode(text string, many bool) (objects []map[string]any, err error) {
 	reader := utilyaml.NewYAMLReader(bufferOf(text))
 	for {
@@ -208,7 +206,7 @@ func decode(text string, many bool) (objects []map[string]any, err error) {
 	}
 }
 
-// isObject reports whether a document is an object; others in a text of several are left out.
+// isObject reports whether a document is an object that is applied.
 func isObject(content map[string]any) bool {
 	metadata, _ := content["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// ownerGroup is that of the labels by which flux-operator knows its objects.
+	// ownerGroup is the prefix of flux-operator's owner labels.
 	ownerGroup = "resourceset." + Group
 
 	copyFrom      = Group + "/copyFrom"
@@ -24,7 +24,7 @@ const (
 	checksumField = Group + "/checksum"
 )
 
-// finish makes of an object what flux-operator applies.
+// finish returns an object in the form in which flux-operator applies it.
 func (s *Set) finish(o built, index int) (*render.Object, error) {
 	s.metadata().SetOn(o.content, nil)
 	unknown, err := fromCluster(o.content)
@@ -35,7 +35,7 @@ func (s *Set) finish(o built, index int) (*render.Object, error) {
 	return &render.Object{JSON: tree.Encode(o.content), Index: index, Unknown: unknown}, nil
 }
 
-// metadata are the labels and annotations that flux-operator sets.
+// metadata returns the labels and annotations that flux-operator sets.
 func (s *Set) metadata() flux.Metadata {
 	m := flux.Metadata{OwnerGroup: ownerGroup, Name: s.Metadata.Name, Namespace: s.Metadata.Namespace}
 	if common := s.Spec.CommonMetadata; common != nil {
@@ -44,7 +44,7 @@ func (s *Set) metadata() flux.Metadata {
 	return m
 }
 
-// fromCluster are the fields that are copied from other objects in the cluster.
+// fromCluster returns the fields that are copied from other objects in the cluster.
 func fromCluster(content map[string]any) ([]render.Unknown, error) {
 	if kind := content["kind"]; content["apiVersion"] != "v1" || kind != "ConfigMap" && kind != "Secret" {
 		return nil, nil
@@ -77,8 +77,8 @@ func fromCluster(content map[string]any) ([]render.Unknown, error) {
 	return unknown, nil
 }
 
-// copied returns the fields that an object has of the ConfigMap or Secret that it is a copy of: data and,
-// where the source has some, binaryData; data beside that of the Secret, and its type unless it has one.
+// copied returns the fields that are copied from another ConfigMap or Secret: data, and binaryData of a ConfigMap. For
+// a Secret, the copy removes stringData, and includes the type if the object has none.
 func copied(content map[string]any, from string) ([]string, error) {
 	if strings.Count(from, "/") != 1 {
 		return nil, fmt.Errorf("invalid %s annotation value '%s' must be in the format 'namespace/name'", copyFrom, from)
@@ -88,7 +88,7 @@ func copied(content map[string]any, from string) ([]string, error) {
 		mapping(content, "binaryData")
 		return []string{"data", "binaryData"}, nil
 	}
-	delete(content, "stringData") // that of the source takes its place
+	delete(content, "stringData") // the data of the source replaces it
 	switch given, ok := content["type"]; given.(type) {
 	case string:
 		return []string{"data"}, nil
@@ -97,11 +97,11 @@ func copied(content map[string]any, from string) ([]string, error) {
 			return nil, fmt.Errorf("type field of Secret/%s is not a string", from)
 		}
 	}
-	content["type"] = "${" + from + "}" // types of several sources are several
+	content["type"] = "${" + from + "}" // distinguishes the types of different sources
 	return []string{"data", "type"}, nil
 }
 
-// mapping returns a mapping that is a field of an object, and makes it one.
+// mapping returns a field of an object that is a mapping, and creates it if needed.
 func mapping(content map[string]any, field string) map[string]any {
 	m, ok := content[field].(map[string]any)
 	if !ok {
@@ -111,12 +111,12 @@ func mapping(content map[string]any, field string) map[string]any {
 	return m
 }
 
-// annotationsOf are the annotations of an object as flux-operator reads them: none where a value is no string.
+// annotationsOf returns the annotations of an object as flux-operator reads them: none if a value is not a string.
 func annotationsOf(content map[string]any) map[string]string {
 	return (&unstructured.Unstructured{Object: content}).GetAnnotations()
 }
 
-// checksums are the annotations that flux-operator sets to the checksum of other objects.
+// checksums returns the annotations that flux-operator sets to the checksum of other objects.
 func checksums(value any, path []string) (unknown []render.Unknown) {
 	switch v := value.(type) {
 	case map[string]any:

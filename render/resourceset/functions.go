@@ -10,14 +10,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// missing are functions of sprig that slim-sprig does not have, and some that depend on chance.
+// missing are functions of sprig that slim-sprig does not have, and random ones.
 const missing = `abbrev abbrevboth add1f addf bcrypt buildCustomCert camelcase decryptAES deepCopy derivePassword divf
 encryptAES genCA genCAWithKey genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey
 getHostByName htpasswd initials kebabcase maxf merge mergeOverwrite minf mulf mustDeepCopy mustMerge mustMergeOverwrite
 nospace randAlpha randAlphaNum randAscii randBytes randInt randNumeric semver semverCompare sha512sum shuffle snakecase
 subf swapcase untitle uuidv4 wrap wrapWith`
 
-// functions are those that templates may call, with what inputs are.
+// functions returns the functions that templates may call. inputs is the result of the function inputs.
 func functions(inputs map[string]any) template.FuncMap {
 	f := sprig.HermeticTxtFuncMap()
 	for name := range strings.FieldsSeq(missing) {
@@ -26,14 +26,14 @@ func functions(inputs map[string]any) template.FuncMap {
 	f["slugify"] = slugify
 	f["inputs"] = func() any { return inputs }
 	f["toYaml"] = func(v any) string {
-		text, _ := toYaml(v) // empty then
+		text, _ := toYaml(v) // empty on an error
 		return text
 	}
 	f["mustToYaml"] = toYaml
 	return f
 }
 
-// names are the functions for the parser.
+// names returns the functions for parsing templates.
 func names() template.FuncMap { return functions(nil) }
 
 func toYaml(v any) (string, error) {
@@ -41,11 +41,11 @@ func toYaml(v any) (string, error) {
 	return string(data), err
 }
 
-// maxSlug is the length of a label's value.
+// maxSlug is the maximum length of a label value.
 const maxSlug = 63
 
-// slugify makes a text the value of a label: letters and digits, with dashes between, and whole
-// words as far as they have room. Other letters than those of ASCII are not written in these.
+// slugify converts a text to the value of a label: letters and digits, separated by dashes, truncated between words.
+// flux-operator transliterates letters that are not ASCII; here they are an error.
 func slugify(text string) (string, error) {
 	var out strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(text)) {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Origins implements Source. A field is where its template is written, in the ResourceSet, or
-// where the one input is that its template holds.
+// Origins implements Source. A field has the place of its template in the ResourceSet, or of the input if the template
+// uses exactly one.
 func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	parsed, made, problem := s.make(ctx, result.Root)
 	if problem != nil {
@@ -50,7 +50,7 @@ func (l *located) find(field string, part origin.Part) origin.Place {
 		return origin.Place{Position: l.set.Place(l.field, origin.Whole).Position, Why: "it is made by " + l.field + " of the ResourceSet"}
 	}
 	if by, ok := l.metadata.LostBy(l.content, field); ok {
-		return l.set.Place(l.field+"."+by, origin.Whole) // quotes belong into the template
+		return l.set.Place(l.field+"."+by, origin.Whole) // the value must be quoted in the template
 	}
 	value, _ := origin.Field(l.resource, field)
 	template := l.set.Place(l.field+"."+field, part)
@@ -65,13 +65,13 @@ func (l *located) find(field string, part origin.Part) origin.Place {
 	return template
 }
 
-// reference is a use of an input in a template, onlyReference one with nothing around it.
+// reference matches a use of an input in a template, onlyReference a template that is nothing else.
 var (
 	reference     = regexp.MustCompile(`\b(?:(?:get|index)\s+inputs\s+"([A-Za-z_][A-Za-z0-9_]*)"|inputs((?:\.[A-Za-z_][A-Za-z0-9_]*)*))`)
 	onlyReference = regexp.MustCompile(`^<<-?\s*inputs[.A-Za-z0-9_]*\s*-?>>$`)
 )
 
-// ofInput is where the value of the one input is written that a text uses.
+// ofInput returns where the value of an input is written, if a text uses exactly one.
 func (l *located) ofInput(text string) (origin.Place, bool) {
 	used := reference.FindAllStringSubmatch(text, 2)
 	if len(used) != 1 || l.input == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Source is a Source of what ResourceSets make. Its roots have a Unit; they are not found in
-// directories, but in what other roots render to.
+// Source is a Source for ResourceSets. Its roots have a Unit. They are not found in directories, but among the objects
+// of other roots.
 type Source struct{ tree *tree.Tree }
 
-// New makes a Source of the ResourceSets of a tree.
+// New returns a Source for the ResourceSets of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source { return &Source{t} }
 
 // Kind implements Source.
@@ -36,8 +36,7 @@ func (s *Source) Parts(render.Root) []render.Root { return nil }
 // Manifests implements Source: no file of the tree is read.
 func (s *Source) Manifests(render.Root) render.Manifests { return render.Manifests{} }
 
-// Needs implements Source. Nothing is needed but the unit's object, so the words of the objects
-// are known by making them.
+// Needs implements Source. Only the unit's object is needed, so the words of the objects are known by rendering them.
 func (s *Source) Needs(root render.Root) *render.Needs {
 	result := s.Render(context.Background(), root)
 	in := &render.Needs{Trace: tree.NewTrace(), Problem: result.Problem, Composition: render.Composition{Generated: map[string]bool{}}}
@@ -68,7 +67,7 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	return result
 }
 
-// make makes the objects of a root.
+// make returns the objects of a root.
 func (s *Source) make(ctx context.Context, root render.Root) (*Set, []built, *render.Problem) {
 	switch {
 	case root.Unit == nil:
@@ -91,7 +90,7 @@ func (s *Source) make(ctx context.Context, root render.Root) (*Set, []built, *re
 	return set, made, nil
 }
 
-// failed is the problem that an error is, at the template.
+// failed converts an error to a problem at its template.
 func failed(ctx context.Context, root render.Root, err error) *render.Problem {
 	p := &render.Problem{Kind: render.ProblemFailed, Message: err.Error()}
 	field := "spec"

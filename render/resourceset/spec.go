@@ -9,13 +9,13 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Group is that of the kinds of flux-operator, Kind that of ResourceSets.
+// Group is the API group of flux-operator, Kind the kind of ResourceSets.
 const (
 	Group = "fluxcd.controlplane.io"
 	Kind  = "ResourceSet"
 )
 
-// Set is a ResourceSet, as far as it decides what is applied.
+// Set has the fields of a ResourceSet that influence what is applied.
 type Set struct {
 	APIVersion string `json:"apiVersion"`
 	Metadata   struct {
@@ -39,14 +39,14 @@ type Set struct {
 	} `json:"spec"`
 }
 
-// InputsFrom names objects that provide inputs.
+// InputsFrom refers to objects that provide inputs.
 type InputsFrom struct {
 	Kind     string          `json:"kind"`
 	Name     string          `json:"name"`
 	Selector json.RawMessage `json:"selector"`
 }
 
-// part are templates of objects: those of the set, or of one of its steps.
+// part has templates of objects: those of the set, or of one of its steps.
 type part struct {
 	Name      string            `json:"name"`
 	Resources []json.RawMessage `json:"resources"`
@@ -68,10 +68,10 @@ func Parse(object json.RawMessage) (*Set, error) {
 	return s, nil
 }
 
-// operator makes the requests of a ResourceSet that names no service account.
+// operator is the user of ResourceSets that name no service account.
 const operator = "system:serviceaccount:flux-system:flux-operator"
 
-// Apply is how flux-operator applies the objects: it deletes what is no longer made, and all
+// Apply returns how flux-operator applies the objects: objects that are no longer rendered are deleted, and all objects
 // when the ResourceSet is deleted.
 func (s *Set) Apply() render.Apply {
 	says := func(key, value string) bool { return strings.ToLower(s.Metadata.Annotations[Group+"/"+key]) == value }
@@ -82,16 +82,15 @@ func (s *Set) Apply() render.Apply {
 	return a
 }
 
-// input is a set of inputs with where its values are written.
+// input is a set of inputs with the place of its values.
 type input struct {
 	values map[string]any
 	from   render.FieldRef
-	// field is the one of the ResourceSet that has the values, when none else has.
+	// field is the field of the ResourceSet with the values, if they are in the ResourceSet.
 	field string
 }
 
-// inputs are the sets of inputs in the order in which flux-operator takes them: its own, then
-// those of providers.
+// inputs returns the sets of inputs in flux-operator's order: those of the ResourceSet, then those of providers.
 func (s *Set) inputs(given []render.Input) ([]input, error) {
 	var all []input
 	provider := func(kind, name string) map[string]any {
@@ -110,7 +109,7 @@ func (s *Set) inputs(given []render.Input) ([]input, error) {
 			return nil, fmt.Errorf("the inputs of %s are not valid: %w", in.Provider, err)
 		}
 		values["provider"] = provider(in.Provider.Kind, in.Provider.Name)
-		delete(values, "id") // follows from the uid
+		delete(values, "id") // it is derived from the uid
 		all = append(all, input{values: values, from: in.Written})
 	}
 	return all, nil

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// clusterScoped are custom kinds that have no namespace, by groups: those of projects that many
-// clusters have, for repositories that do not hold the definitions. It is what their
-// CustomResourceDefinitions say.
+// clusterScoped are cluster-scoped custom kinds, by group, as defined by the CustomResourceDefinitions of widely used
+// projects. They are for repositories without these definitions.
 var clusterScoped = map[string][]string{
 	"argoproj.io":                         {"ClusterWorkflowTemplate", "ClusterAnalysisTemplate"},
 	"cert-manager.io":                     {"ClusterIssuer"},
@@ -71,7 +70,7 @@ var clusterScoped = map[string][]string{
 	"spire.spiffe.io":                     {"ClusterSPIFFEID", "ClusterStaticEntry", "ClusterFederatedTrustDomain"},
 }
 
-// IsClusterScoped reports whether a custom kind without a known definition has no namespace.
+// IsClusterScoped reports whether a custom kind without a known definition is cluster-scoped.
 func IsClusterScoped(group, kind string) bool {
 	kinds, ok := clusterScoped[group]
 	if !ok && strings.HasSuffix(group, ".crossplane.io") {

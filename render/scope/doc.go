@@ -1,8 +1,7 @@
-// Package scope reports which kinds of Kubernetes are in namespaces, and which kinds each version serves.
+// Package scope reports which kinds of Kubernetes are namespaced, and which kinds each version serves.
 //
-// What Helm and Argo CD make of a manifest without a namespace depends on it: they ask the API
-// server, and put objects of namespaced kinds into the namespace of their release or destination.
-// The table has the kinds that an API server serves, in any of their versions; kustomize's schema,
-// which is older, knows some that are gone. Another table has custom kinds of projects that many
-// clusters have.
+// Helm and Argo CD ask the API server whether a kind is namespaced, and put objects without a namespace into that of
+// their release or destination. One table has the kinds that an API server serves, in any of their versions; for
+// removed kinds, kustomize's older schema is used. Another table has cluster-scoped custom kinds of widely used
+// projects.
 package scope

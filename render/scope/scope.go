@@ -13,8 +13,7 @@ import (
 //go:embed builtin.txt
 var builtin string
 
-// Namespaced reports whether objects of a kind of Kubernetes are in namespaces; known is false for
-// other kinds.
+// Namespaced reports whether a kind of Kubernetes is namespaced; known is false for other kinds.
 func Namespaced(apiVersion, kind string) (namespaced, known bool) {
 	group, _, ok := strings.Cut(apiVersion, "/")
 	if !ok {
@@ -26,7 +25,7 @@ func Namespaced(apiVersion, kind string) (namespaced, known bool) {
 	return openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind})
 }
 
-// IsInitial reports whether a Namespace is one that every cluster has.
+// IsInitial reports whether every cluster has a Namespace with this name.
 func IsInitial(namespace string) bool {
 	return slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, namespace)
 }

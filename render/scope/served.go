@@ -13,9 +13,9 @@ import (
 //go:embed served.txt
 var servedText string
 
-// Served returns what an API server of a version of Kubernetes serves of its own, in order: groups with
-// their versions, as policy/v1, and kinds in them, as policy/v1/PodDisruptionBudget. What takes a flag of
-// the server is not among it. Of a version that cannot be read it is what the latest serves.
+// Served returns the APIs that an API server of a version of Kubernetes serves by default, in order: groups with
+// versions, such as policy/v1, and kinds in them, such as policy/v1/PodDisruptionBudget. For an invalid version it
+// returns those of the latest one.
 func Served(kubeVersion string) []string {
 	v, err := version.ParseGeneric(kubeVersion)
 	var all []string
@@ -28,10 +28,10 @@ func Served(kubeVersion string) []string {
 	return all
 }
 
-// ServedByAll reports whether a name is served by API servers of all versions that are imitated, or by none.
+// ServedByAll reports whether a name is served by API servers of all versions that can be imitated, or by none.
 func ServedByAll(name string) bool { return served()[name] == 0 }
 
-// served has the names with the minor version from which on they are served; 0 for all.
+// served maps names to the minor version since which they are served; 0 for all versions.
 var served = sync.OnceValue(func() map[string]uint {
 	all := map[string]uint{}
 	for line := range strings.Lines(servedText) {
@@ -53,7 +53,7 @@ var served = sync.OnceValue(func() map[string]uint {
 	return all
 })
 
-// HasGroup reports whether a group is one of Kubernetes itself, whatever the version.
+// HasGroup reports whether a group is one of Kubernetes itself, in any version.
 func HasGroup(group string) bool { return groups()[group] }
 
 var groups = sync.OnceValue(func() map[string]bool {
