@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what an artifact is.
+// Kind is the kind of an artifact.
 type Kind string
 
 const (
@@ -20,41 +20,38 @@ const (
 	// Chart is a Helm chart: of the Helm repository at URL or, for an oci:// URL, of the OCI
 	// repository URL/Name.
 	Chart Kind = "chart"
-	// OCI is what Flux's OCIRepository is made of: a layer of an OCI artifact, the first of the
-	// media type Name, or of all.
+	// OCI is the content of a Flux OCIRepository: the first layer of an OCI artifact with the media type Name, or the
+	// first of all layers.
 	OCI Kind = "oci"
 )
 
-// RangePrefix is how a version of the kinds Git and OCI begins that is a range of versions,
-// which are tags.
+// RangePrefix is the prefix of a version of the kinds Git and OCI that is a range of versions, which are tags.
 const RangePrefix = "semver:"
 
-// Kinds are all kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Chart, File, Git, OCI} }
 
-// Artifact is something that is needed from outside the repository, as it is requested. It
-// is comparable.
+// Artifact is something needed from outside the repository, in the form in which it is requested. It is comparable.
 type Artifact struct {
 	Kind Kind
-	// URL is where it is, without the version.
+	// URL is the location, without the version.
 	URL string
-	// Name is that of a chart in the repository at URL, or the media type of a layer.
+	// Name is the name of a chart in the repository at URL, or the media type of a layer.
 	Name string
-	// Version is a branch, tag, commit, version, range of versions or digest; empty for what is
-	// there by default.
+	// Version is a branch, tag, commit, version, range of versions or digest; empty means the default.
 	Version string
-	// Submodules is set when the tree of a git repository is requested with those of its
-	// submodules, which are artifacts of their own. Locks have an artifact without it, see Plain.
+	// Submodules is set when a git repository is requested with its submodules, which are artifacts of their own. Locks
+	// contain the artifact without it; see Plain.
 	Submodules bool
 }
 
-// Plain returns the artifact that is fetched, and locked: a repository without its submodules.
+// Plain returns the artifact that is fetched and locked: a repository without its submodules.
 func (a Artifact) Plain() Artifact {
 	a.Submodules = false
 	return a
 }
 
-// String returns the artifact as messages have it: git https://host/repository, version v1.
+// String returns the artifact as text for messages, for example "git https://host/repository, version v1".
 func (a Artifact) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", a.Kind, a.URL)
@@ -72,10 +69,10 @@ func (a Artifact) Compare(b Artifact) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
 }
 
-// maxText is the most bytes of a URL, name or version.
+// maxText is the maximum length of a URL, name or version, in bytes.
 const maxText = 2048
 
-// Check returns what is wrong with an artifact by itself, nil when nothing is.
+// Check returns an error if the artifact is not valid by itself.
 func (a Artifact) Check() error {
 	switch {
 	case a.Kind != Git && a.Kind != File && a.Kind != Chart && a.Kind != OCI:
@@ -98,7 +95,7 @@ func (a Artifact) Check() error {
 	return a.checkURL()
 }
 
-// checkURL returns what is wrong with the form of the URL.
+// checkURL returns an error if the form of the URL is not valid.
 func (a Artifact) checkURL() error {
 	if strings.ContainsAny(a.URL, " ") {
 		return fmt.Errorf("the URL %q has a space in it", a.URL)
@@ -127,7 +124,7 @@ func (a Artifact) checkURL() error {
 	return nil
 }
 
-// form is an example of what URLs of a kind look like.
+// form returns example URLs for a kind.
 func (k Kind) form() string {
 	switch k {
 	case Git:
@@ -140,7 +137,7 @@ func (k Kind) form() string {
 	return "https://HOST/PATH"
 }
 
-// scpLike reports whether a URL is like git@host:path, as git takes it for SSH.
+// scpLike reports whether a URL has the form git@host:path, which git uses for SSH.
 func scpLike(url string) bool {
 	before, after, ok := strings.Cut(url, ":")
 	return ok && before != "" && after != "" && !strings.Contains(before, "/")

@@ -5,24 +5,24 @@ import (
 	"io/fs"
 )
 
-// Contents returns the contents of artifacts that were fetched before. It is safe for
-// concurrent use. What is not there is a *MissingError.
+// Contents returns the contents of fetched artifacts. It is safe for concurrent use. The error for a missing artifact
+// is a *MissingError.
 type Contents interface {
 	// Tree returns the files of an artifact of the kinds Git and OCI; without submodules.
 	Tree(Artifact) (fs.FS, Pin, error)
 	// Bytes returns the content of an artifact of the kinds File (the file) and Chart (the
 	// archive).
 	Bytes(Artifact) ([]byte, Pin, error)
-	// Artifacts are all that are there, or should be.
+	// Artifacts returns all artifacts that are present or should be.
 	Artifacts() []Artifact
 }
 
-// MissingError says that an artifact is not there.
+// MissingError is the error of a missing artifact.
 type MissingError struct {
 	Artifact Artifact
-	// Why says why it is not there, in a few words.
+	// Why is a short reason why it is missing.
 	Why string
-	// Hint says how to get it, if anything does.
+	// Hint says how to get it; may be empty.
 	Hint string
 }
 

@@ -6,21 +6,19 @@ import (
 	"sync"
 )
 
-// Pin is what an artifact is resolved to: enough to get the same bytes again, and to tell
-// others.
+// Pin is what an artifact is resolved to. It identifies its content, so that the same bytes can be fetched again.
 type Pin struct {
-	// Version is the version, tag or branch that was chosen; empty when there is none but the
-	// commit or content itself.
+	// Version is the chosen version, tag or branch; empty if there is only the commit or content itself.
 	Version string
 	// Commit is the object name of a git artifact's commit, in hex.
 	Commit string
-	// Digest is that of the content, as sha256:HEX.
+	// Digest is the digest of the content, as sha256:HEX.
 	Digest string
 	// Size is the number of bytes of the content.
 	Size int64
 }
 
-// Check returns what is wrong with the pin of an artifact of some kind.
+// Check returns an error if the pin is not valid for a kind of artifact.
 func (p Pin) Check(kind Kind) error {
 	switch {
 	case kind == Git && !commitPattern().MatchString(p.Commit):
@@ -40,7 +38,7 @@ var (
 	digestPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 )
 
-// IsDigest reports whether a text is like sha256:HEX.
+// IsDigest reports whether a text has the form sha256:HEX.
 func IsDigest(text string) bool { return digestPattern().MatchString(text) }
 
 // IsCommit reports whether a text is the full object name of a commit.

@@ -8,12 +8,11 @@ import (
 // Submodule is a git submodule of a tree: a commit of another repository, at a path.
 type Submodule struct {
 	Path, Commit string
-	// URL is what .gitmodules has for it; empty when git would not fetch it.
+	// URL is its URL in .gitmodules; empty if git would not fetch it.
 	URL string
 }
 
-// Of returns the submodule of a repository at a URL as an artifact. A relative URL is resolved as
-// git does.
+// Of returns the submodule as an artifact. url is the URL of the repository, against which git resolves a relative URL.
 func (s Submodule) Of(url string) (Artifact, error) {
 	if s.URL == "" {
 		return Artifact{}, fmt.Errorf("its .gitmodules has no URL that git would fetch for the submodule %s", s.Path)
@@ -25,7 +24,7 @@ func (s Submodule) Of(url string) (Artifact, error) {
 	return Artifact{Kind: Git, URL: at, Version: s.Commit}, nil
 }
 
-// relative resolves a URL that begins with ./ or ../.
+// relative resolves a URL that begins with ./ or ../ against a base.
 func relative(base, to string) string {
 	base, sep := strings.TrimSuffix(base, "/"), "/"
 	for {

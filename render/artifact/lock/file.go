@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// file is the lock as it is written.
+// file is the format of the lock file.
 type file struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
@@ -29,11 +29,11 @@ type entry struct {
 	Size      int64  `json:"size"`
 }
 
-// maxBytes is the largest file that is read.
+// maxBytes is the maximum size of a lock file, in bytes.
 const maxBytes = 8 << 20
 
-// Parse reads a lock strictly. The path is used in messages only. Errors are
-// *strictyaml.Error, joined in the order of the file.
+// Parse decodes a lock strictly. The path is used in messages only. Errors are *strictyaml.Error, joined in the order
+// of the file.
 func Parse(path string, data []byte) (*Lock, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s has %d bytes, more than the limit of %d", path, len(data), maxBytes)
@@ -46,7 +46,7 @@ func Parse(path string, data []byte) (*Lock, error) {
 		return nil, document.Error("", "the file is empty: preadmit fetch writes it, delete it to begin anew")
 	}
 	var f file
-	_ = document.Decode(&f) // Err has what is wrong
+	_ = document.Decode(&f) // document.Err returns the error
 	l := f.check(document)
 	if err := document.Err(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Parse(path string, data []byte) (*Lock, error) {
 	return l, nil
 }
 
-// check fails what is wrong with the file, and returns what it holds.
+// check adds errors for invalid entries to the document, and returns the lock.
 func (f *file) check(document *strictyaml.Document) *Lock {
 	if f.APIVersion != APIVersion && !document.Failed("apiVersion") {
 		document.Fail("apiVersion", "want %s, not %q", APIVersion, f.APIVersion)
@@ -87,13 +87,13 @@ func (f *file) check(document *strictyaml.Document) *Lock {
 	return l
 }
 
-// parts returns the artifact of an entry and what it was resolved to.
+// parts returns the artifact and the pin of an entry.
 func (e entry) parts() (artifact.Artifact, artifact.Pin) {
 	return artifact.Artifact{Kind: artifact.Kind(e.Kind), URL: e.URL, Name: e.Name, Version: e.Requested},
 		artifact.Pin{Version: e.Version, Commit: e.Commit, Digest: e.Digest, Size: e.Size}
 }
 
-// Load reads the lock of a tree; it is nil when there is none.
+// Load reads the lock of a tree; it returns nil if there is none.
 func Load(tree fs.FS) (*Lock, error) {
 	if tree == nil {
 		return nil, nil
@@ -112,7 +112,7 @@ func Load(tree fs.FS) (*Lock, error) {
 	return Parse(FileName, data)
 }
 
-// Encode returns the lock as it is written: equal locks give equal bytes.
+// Encode returns the lock as a file. Equal locks are encoded to equal bytes.
 func (l *Lock) Encode() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Written by preadmit fetch. Commit it: it says what the repository is judged with.\n")

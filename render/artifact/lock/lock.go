@@ -11,22 +11,21 @@ import (
 const FileName = "preadmit.lock"
 
 const (
-	// APIVersion is that of the file.
+	// APIVersion is the apiVersion of the file.
 	APIVersion = "preadmit.dev/v1alpha1"
-	// Kind is that of the file.
+	// Kind is the kind of the file.
 	Kind = "ArtifactLock"
 )
 
-// maxEntries is the largest number of entries of a file.
+// maxEntries is the maximum number of entries of a file.
 const maxEntries = 10_000
 
-// Lock is what artifacts were resolved to. The zero value is empty. It is not safe for
-// concurrent use while it is changed.
+// Lock maps artifacts to pins. The zero value is empty. It is not safe for concurrent use while it is changed.
 type Lock struct {
 	pins map[artifact.Artifact]artifact.Pin
 }
 
-// Find returns what an artifact was resolved to. A nil lock has nothing.
+// Find returns the pin of an artifact. A nil lock is empty.
 func (l *Lock) Find(a artifact.Artifact) (artifact.Pin, bool) {
 	if l == nil {
 		return artifact.Pin{}, false
@@ -35,7 +34,7 @@ func (l *Lock) Find(a artifact.Artifact) (artifact.Pin, bool) {
 	return pin, ok
 }
 
-// Set notes what an artifact was resolved to.
+// Set sets the pin of an artifact.
 func (l *Lock) Set(a artifact.Artifact, pin artifact.Pin) {
 	if l.pins == nil {
 		l.pins = map[artifact.Artifact]artifact.Pin{}
@@ -56,7 +55,7 @@ func (l *Lock) Artifacts() []artifact.Artifact {
 	return all
 }
 
-// Keep drops all artifacts but those for which keep is true.
+// Keep removes all artifacts for which keep returns false.
 func (l *Lock) Keep(keep func(artifact.Artifact) bool) {
 	for a := range l.pins {
 		if !keep(a) {
@@ -65,7 +64,7 @@ func (l *Lock) Keep(keep func(artifact.Artifact) bool) {
 	}
 }
 
-// Digests returns the digests of all contents, sorted, each once.
+// Digests returns the digests of all pins, sorted, without duplicates.
 func (l *Lock) Digests() []string {
 	var out []string
 	if l != nil {

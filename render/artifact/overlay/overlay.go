@@ -1,6 +1,5 @@
-// Package overlay shows the contents of artifacts as files of a tree: those that are there
-// are below the directory @artifacts, each in a directory that is called after it. Nothing
-// lists that directory, and what is in it reaches nothing but itself.
+// Package overlay adds the contents of artifacts to a tree as files: each artifact has a directory, named after it,
+// below the directory @artifacts. Listings do not contain that directory, and links in it cannot leave their artifact.
 package overlay
 
 import (
@@ -16,16 +15,16 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Top is the directory that all artifacts are in.
+// Top is the directory that contains all artifacts.
 const Top = "@artifacts"
 
-// Under reports whether a path is one of an artifact.
+// Under reports whether a path is in an artifact.
 func Under(name string) bool { return name == Top || strings.HasPrefix(name, Top+"/") }
 
-// New returns a tree with artifacts. It knows the git names of its files if the tree does.
+// New returns a tree with artifacts. It has git's names of its files if the tree has.
 func New(under fs.FS, contents artifact.Contents) fs.FS { return newOverlay(under, contents, false) }
 
-// WithCharts returns a tree that has charts and no other artifacts.
+// WithCharts returns a tree with charts and no other artifacts.
 func WithCharts(under fs.FS, contents artifact.Contents) fs.FS {
 	return newOverlay(under, contents, true)
 }
@@ -56,24 +55,24 @@ func newOverlay(under fs.FS, contents artifact.Contents, chartsOnly bool) fs.FS 
 	return o
 }
 
-// overlay is a tree with artifacts. It does not change.
+// overlay is a tree with artifacts. It is immutable.
 type overlay struct {
 	fs.FS
 	links    fs.ReadLinkFS // nil when the tree has no symbolic links
 	contents artifact.Contents
-	// chartsOnly is set when nothing is said of other artifacts.
+	// chartsOnly is set when other artifacts than charts are not supported.
 	chartsOnly bool
-	// mounted are the artifacts by their directories, above the directories above those.
+	// mounted maps directories to their artifacts. above is the set of the directories above these.
 	mounted map[string]artifact.Artifact
 	above   map[string]bool
-	// whole are trees with submodules, by their artifacts.
+	// whole caches trees with submodules, by artifact.
 	whole sync.Map
 }
 
 var _ fs.ReadLinkFS = (*overlay)(nil)
 
-// dirOf is the directory of an artifact. Different artifacts have different directories, none
-// of which is in another one: only the last part of their names ends with an @ and a version.
+// dirOf returns the directory of an artifact. Different artifacts have different directories, and none contains
+// another: only the last element of each path ends with an @ and a version.
 func dirOf(a artifact.Artifact) string {
 	url := a.URL
 	for _, scheme := range []string{"https://", "oci://"} {
@@ -82,7 +81,7 @@ func dirOf(a artifact.Artifact) string {
 	var parts []string
 	for part := range strings.SplitSeq(url, "/") {
 		if part == "" {
-			part = "%" // else escaped
+			part = "%" // "%" is escaped in other elements
 		} else {
 			part = escape(part)
 		}
@@ -98,8 +97,8 @@ func dirOf(a artifact.Artifact) string {
 	return path.Join(Top, strings.Join(parts, "/")+last)
 }
 
-// escape makes a text a part of a path, in a way that can be undone. Dots that follow one
-// another are none for kustomize.
+// escape returns a text as an element of a path, reversibly. It escapes consecutive dots, which kustomize does not
+// accept.
 func escape(text string) string {
 	text = strings.NewReplacer("%", "%25", "@", "%40", "/", "%2F", "..", "%2E%2E", "\\", "%5C", " ", "%20").Replace(text)
 	if text == "." {
@@ -108,8 +107,7 @@ func escape(text string) string {
 	return text
 }
 
-// fileName is the name of the only file of an artifact that is a file: that of its URL, which
-// generators take for a key.
+// fileName returns the name of the single file of a File artifact: that of its URL, which generators use as a key.
 func fileName(a artifact.Artifact) string {
 	name := path.Base(a.URL)
 	if !fs.ValidPath(name) || name == "." {
@@ -120,7 +118,7 @@ func fileName(a artifact.Artifact) string {
 
 var errTaken = errors.New("the repository has a directory " + Top + ", where the artifacts would be: rename it")
 
-// Mount returns the directory of an artifact; of a file its path.
+// Mount returns the directory of an artifact, or the path of a file.
 func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 	if o.chartsOnly {
 		return "", tree.ErrNoArtifacts
@@ -143,8 +141,8 @@ func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 	return dir, err
 }
 
-// within returns the tree of the artifact that has a path, and the path in it. below is false
-// for paths of the repository. at is nil for a directory above artifacts.
+// within returns the tree of the artifact that contains a path, and the path in it. below is false for paths of the
+// repository. at is nil for a directory above artifacts.
 func (o *overlay) within(name string) (at fs.FS, rest string, below bool, err error) {
 	if !Under(name) {
 		return nil, "", false, nil
@@ -262,7 +260,7 @@ func (o *overlay) ReadLink(name string) (string, error) {
 	return links.ReadLink(rest)
 }
 
-// names is a tree that knows the git names of what is in it.
+// names is a tree with git's names of its files and directories.
 type names interface {
 	submodules
 	ObjectID(name string) (string, error)
@@ -273,25 +271,25 @@ type submodules interface {
 	Submodule(name string) (commit string, ok bool)
 }
 
-// submoduleOverlay is an overlay of a tree that knows its submodules.
+// submoduleOverlay is an overlay of a tree with submodules.
 type submoduleOverlay struct {
 	*overlay
 	under submodules
 }
 
-// Submodule is that of the tree.
+// Submodule returns the commit of a submodule of the tree.
 func (o *submoduleOverlay) Submodule(name string) (string, bool) { return o.under.Submodule(name) }
 
-// namedOverlay is an overlay of a tree that knows the names of its files.
+// namedOverlay is an overlay of a tree with git's names.
 type namedOverlay struct {
 	*overlay
 	under names
 }
 
-// Submodule is that of the tree.
+// Submodule returns the commit of a submodule of the tree.
 func (o *namedOverlay) Submodule(name string) (string, bool) { return o.under.Submodule(name) }
 
-// ObjectID is git's name of a file or symbolic link.
+// ObjectID returns git's name of a file or symbolic link.
 func (o *namedOverlay) ObjectID(name string) (string, error) {
 	if !Under(name) {
 		return o.under.ObjectID(name)
@@ -311,7 +309,7 @@ func (o *namedOverlay) ObjectID(name string) (string, error) {
 	return tree.ObjectID(data), nil
 }
 
-// TreeID is git's name of a directory; artifacts have none.
+// TreeID returns git's name of a directory. Directories of artifacts have none.
 func (o *namedOverlay) TreeID(name string) (string, error) {
 	if Under(name) {
 		return "", fmt.Errorf("%s has no name", name)
@@ -319,7 +317,7 @@ func (o *namedOverlay) TreeID(name string) (string, error) {
 	return o.under.TreeID(name)
 }
 
-// Bytes returns the content of an artifact that is no directory, such as a chart.
+// Bytes returns the content of an artifact that is not a directory, such as a chart.
 func (o *overlay) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 	return o.contents.Bytes(a)
 }

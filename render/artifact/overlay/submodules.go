@@ -8,22 +8,22 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// repository is the tree of a git repository, which knows its submodules.
+// repository is the tree of a git repository with its submodules.
 type repository interface {
 	Submodules() []artifact.Submodule
-	// Graft returns the tree with others in the place of submodules, by their paths.
+	// Graft returns the tree with other trees at the paths of submodules.
 	Graft(map[string]fs.FS) (fs.FS, error)
 }
 
 const (
-	// maxDepth is how deep submodules may have submodules.
+	// maxDepth limits the nesting of submodules.
 	maxDepth = 10
-	// maxSubmodules is how many a repository may have, with those of submodules.
+	// maxSubmodules limits the submodules of a repository, including nested ones.
 	maxSubmodules = 100
 )
 
-// withSubmodules returns the tree of a repository with all of its submodules: git fails when
-// one of them cannot be fetched.
+// withSubmodules returns the tree of a repository with all of its submodules. Like git, it fails if one of them is
+// missing.
 func (o *overlay) withSubmodules(a artifact.Artifact) (fs.FS, error) {
 	if known, ok := o.whole.Load(a); ok {
 		return known.(fs.FS), nil
@@ -36,8 +36,7 @@ func (o *overlay) withSubmodules(a artifact.Artifact) (fs.FS, error) {
 	return tree, err
 }
 
-// complete puts the submodules of a repository into its tree. All that are missing are looked
-// up before the first of them is an error.
+// complete adds the submodules of a repository to its tree. It looks up all of them before it returns the first error.
 func (o *overlay) complete(a artifact.Artifact, depth int, left *int) (fs.FS, error) {
 	tree, _, err := o.contents.Tree(a.Plain())
 	if err != nil {
@@ -73,8 +72,8 @@ func (o *overlay) complete(a artifact.Artifact, depth int, left *int) (fs.FS, er
 	return top.Graft(trees)
 }
 
-// Submodules are the submodules of a repository, and theirs, as far as the trees that have them
-// are there.
+// Submodules returns the submodules of a repository, including nested ones, as far as the repositories that contain
+// them are present.
 func Submodules(contents artifact.Contents, a artifact.Artifact) []artifact.Artifact {
 	left := maxSubmodules
 	return submodulesOf(contents, a.Plain(), 0, &left)

@@ -1,4 +1,3 @@
-// Package permit decides what may be fetched to judge a change. Whoever opens a pull request
-// writes what is requested, the lock included, so the lock and the list of what is allowed are
-// those of the base.
+// Package permit decides what may be fetched to judge a change. The author of a pull request controls what it requests
+// and its lock. So the lock and the list of allowed URLs are those of the base.
 package permit

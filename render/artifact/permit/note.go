@@ -7,8 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Note describes an artifact that was fetched without a lock: a report names what it
-// judged.
+// Note returns a message about an artifact that was fetched without a lock, so that the report shows what was judged.
 func Note(a artifact.Artifact, pin artifact.Pin) string {
 	words := []string{pin.Digest}
 	if pin.Commit != "" {

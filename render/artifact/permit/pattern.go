@@ -9,14 +9,14 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Pattern is a pattern of URLs: https://github.com/OWNER/*, oci://ghcr.io/OWNER/**. A * is any
-// part of a path but /, ** at the end everything below. The host is written out.
+// Pattern is a pattern of URLs: https://github.com/OWNER/*, oci://ghcr.io/OWNER/**. A * matches any text without /, and
+// ** at the end everything below. The host has no wildcards.
 type Pattern struct {
 	scheme, host, path string
 	below              bool
 }
 
-// ParsePattern reads a pattern.
+// ParsePattern parses a pattern.
 func ParsePattern(text string) (Pattern, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || scheme != "https" && scheme != "oci" && scheme != "ssh" {
@@ -39,10 +39,10 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// errClimbs says that a URL leads through a parent.
+// errClimbs is the error of a URL with . or .. in its path.
 var errClimbs = errors.New("the URL has . or .. in its path")
 
-// Matches reports whether an artifact is of the pattern.
+// Matches reports whether an artifact matches the pattern.
 func (p Pattern) Matches(a artifact.Artifact) bool {
 	scheme, host, at, err := parts(a)
 	if err != nil || scheme != p.scheme || host != p.host {
@@ -52,7 +52,7 @@ func (p Pattern) Matches(a artifact.Artifact) bool {
 		ok, err := path.Match(p.path, at)
 		return err == nil && ok
 	}
-	// As many parts as the pattern has are compared with it.
+	// Compare the pattern with as many elements of the path as it has.
 	n := strings.Count(p.path, "/") + 1
 	if p.path == "" {
 		return true
@@ -65,7 +65,7 @@ func (p Pattern) Matches(a artifact.Artifact) bool {
 	return err == nil && ok
 }
 
-// parts are the scheme, host and path of what is fetched.
+// parts returns the scheme, host and path of the URL of an artifact.
 func parts(a artifact.Artifact) (scheme, host, at string, err error) {
 	url := a.URL
 	if a.Kind == artifact.Chart {

@@ -8,23 +8,23 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 )
 
-// Rules say what may be fetched for a change.
+// Rules decide what may be fetched for a change.
 type Rules struct {
-	// Trusted is set when the author of the change could run anything anyway: there is no
-	// base, as on one's own machine, or the change was approved.
+	// Trusted is set when the author of the change could run anything anyway: there is no base, as on the user's own
+	// machine, or the change was approved.
 	Trusted bool
-	// Base is the lock of the base, Allow what its configuration allows.
+	// Base is the lock of the base, Allow the allowed patterns in its configuration.
 	Base  *lock.Lock
 	Allow []Pattern
-	// Named are the artifacts that the base asks for, locked or not; nil if that is not known, and
-	// does not count.
+	// Named are the artifacts that the base requests, locked or not. If nil, they are not known and this rule is not
+	// used.
 	Named map[artifact.Artifact]bool
 	// Head is the lock of the head.
 	Head *lock.Lock
 }
 
-// Load reads the rules for a change from its trees; the base is nil without one. The patterns
-// of what is allowed are those of the configuration of the base.
+// Load reads the rules for a change from its trees. The base may be nil. allow are the patterns in the configuration of
+// the base.
 func Load(base, head fs.FS, allow []string) (*Rules, error) {
 	rules := &Rules{}
 	for _, text := range allow {
@@ -44,12 +44,12 @@ func Load(base, head fs.FS, allow []string) (*Rules, error) {
 	return rules, nil
 }
 
-// OfBase returns the rules for the base itself. What it names is fetched if that counts.
+// OfBase returns the rules for the base itself. If Named is set, everything that it requests may be fetched.
 func (r *Rules) OfBase() *Rules {
 	return &Rules{Trusted: r.Named != nil, Base: r.Base, Head: r.Base, Allow: r.Allow}
 }
 
-// RefusedError is an artifact that is not fetched for a change.
+// RefusedError is the error for an artifact that is not fetched for a change.
 type RefusedError struct {
 	Artifact artifact.Artifact
 	Why      string
@@ -57,7 +57,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not fetched: %s", e.Artifact, e.Why) }
 
-// Decide returns what an artifact of the head has to be, if that is known; or a *RefusedError.
+// Decide returns the pin that an artifact of the head must have, if it is known, or a *RefusedError.
 func (r *Rules) Decide(a artifact.Artifact) (pin artifact.Pin, known bool, err error) {
 	base, locked := r.Base.Find(a)
 	head, asked := r.Head.Find(a)
@@ -97,10 +97,10 @@ func (r *Rules) allowed(a artifact.Artifact) bool {
 	return false
 }
 
-// same reports whether two pins are of the same content.
+// same reports whether two pins have the same content.
 func same(a, b artifact.Pin) bool { return a.Digest == b.Digest && a.Commit == b.Commit }
 
-// Permitted returns the lock that is in force for the head: what the rules let through.
+// Permitted returns the lock that is in force for the head: all entries that the rules permit.
 func (r *Rules) Permitted() *lock.Lock {
 	if r.Base == nil && r.Head == nil {
 		return nil

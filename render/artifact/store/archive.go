@@ -18,18 +18,18 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Links says what becomes of the symbolic links of an archive.
+// Links decides whether the symbolic links of an archive are kept.
 type Links bool
 
 const (
-	// DropLinks leaves them out, as deployers do with archives of others.
+	// DropLinks drops them, as deployers do for archives that are not git trees.
 	DropLinks Links = false
-	// KeepLinks keeps those that lead nowhere outside, for archives of git trees.
+	// KeepLinks keeps those that do not lead out of the archive, for archives of git trees.
 	KeepLinks Links = true
 )
 
-// Tree opens a content that is a tar archive, compressed or not. Its files stay in the
-// archive, unless it is compressed.
+// Tree opens the content with a digest as a tar archive, compressed or not. The files of an uncompressed archive are
+// read when they are needed.
 func (s *Store) Tree(digest string, links Links, limits Limits) (fs.FS, error) {
 	f, _, err := s.open(digest)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) Tree(digest string, links Links, limits Limits) (fs.FS, error) {
 	return tree, nil
 }
 
-// compressed opens an archive that is compressed, by having it in memory.
+// compressed opens a compressed archive by reading it into memory.
 func compressed(f *os.File, digest string, links Links, limits Limits) (fs.FS, error) {
 	h := sha256.New()
 	both := io.TeeReader(f, h)
@@ -76,8 +76,8 @@ func compressed(f *os.File, digest string, links Links, limits Limits) (fs.FS, e
 	return r.tree.finish()
 }
 
-// plainTar opens an archive whose files are read from it when they are requested. Each is
-// compared then with what it was when the archive as a whole was.
+// plainTar opens an uncompressed archive. Its files are read from it when they are requested, and compared with their
+// checksums from the time when the archive was verified.
 func plainTar(f *os.File, digest string, links Links, limits Limits) (fs.FS, error) {
 	h := sha256.New()
 	both := io.TeeReader(bufio.NewReaderSize(f, 1<<16), h)
@@ -94,7 +94,7 @@ func plainTar(f *os.File, digest string, links Links, limits Limits) (fs.FS, err
 	return r.tree.finish()
 }
 
-// counter counts what is read, and ends with an error beyond a limit.
+// counter counts the bytes read, and returns an error above a limit.
 type counter struct {
 	r       io.Reader
 	n, most int64
@@ -109,7 +109,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// indexer makes a tree of an archive.
+// indexer reads the entries of an archive into a tree.
 type indexer struct {
 	tree    *archiveFS
 	links   Links
@@ -164,7 +164,7 @@ func (r *indexer) entry(header *tar.Header, content io.Reader) error {
 		}
 		return r.tree.add(name, &node{mode: fs.ModeSymlink | 0o777, target: header.Linkname})
 	}
-	return nil // devices, pipes, hard links
+	return nil // devices, pipes and hard links are dropped
 }
 
 // entryName returns the path of an entry in the tree.
@@ -188,7 +188,7 @@ func entryName(name string) (string, error) {
 	return clean, nil
 }
 
-// inside reports whether the target of a link in the tree is in the tree.
+// inside reports whether the target of a link is inside the tree.
 func inside(name, target string) bool {
 	if target == "" || path.IsAbs(target) || strings.ContainsAny(target, "\\\x00") || len(target) > maxName {
 		return false

@@ -20,16 +20,16 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// IndexName is the name of the list of what a directory of charts has.
+// IndexName is the name of the list of charts in a directory.
 const IndexName = "index.json"
 
-// Indexed is an entry of the list: an archive of a chart, and the URL, name and version that request it.
+// Indexed is an entry of the list: the archive of a chart, and the URL, name and version of requests for it.
 type Indexed struct {
-	// Source is the URL of the repository of charts or, for oci://, of the repository that has
-	// the chart or of what is above it.
+	// Source is the URL of the Helm repository or, for oci://, of the repository that contains the chart, or a prefix
+	// of it.
 	Source string `json:"source"`
 	Name   string `json:"name"`
-	// Version is that of the chart, RequestedVersion what sources name instead, such as a range.
+	// Version is the version of the chart. RequestedVersion is the version in requests, such as a range.
 	Version          string `json:"version"`
 	RequestedVersion string `json:"requestedVersion,omitempty"`
 	// File is the name of the archive in the directory.
@@ -38,8 +38,7 @@ type Indexed struct {
 	Digest string `json:"sha256,omitempty"`
 }
 
-// Directory returns charts from a directory that has archives and a list of them. It implements
-// artifact.Contents.
+// Directory returns charts from a directory with archives and a list of them. It implements artifact.Contents.
 type Directory struct {
 	dir     string
 	entries map[artifact.Artifact]Indexed
@@ -48,7 +47,7 @@ type Directory struct {
 	files map[string]content
 }
 
-// content is a file that was read.
+// content is the result of reading a file.
 type content struct {
 	data []byte
 	pin  artifact.Pin
@@ -57,7 +56,7 @@ type content struct {
 
 var _ artifact.Contents = (*Directory)(nil)
 
-// maxIndex is the most bytes of a list.
+// maxIndex is the maximum size of a list, in bytes.
 const maxIndex = 16 << 20
 
 // OpenDirectory reads the list of a directory of charts.
@@ -84,7 +83,7 @@ func OpenDirectory(dir string) (*Directory, error) {
 	return d, nil
 }
 
-// keys are the requests that an entry answers.
+// keys returns the artifacts, as returned by chartKey, that an entry provides.
 func (e Indexed) keys() []artifact.Artifact {
 	places := []artifact.Artifact{{Kind: artifact.Chart, URL: e.Source, Name: e.Name}}
 	if strings.HasPrefix(e.Source, "oci://") && path.Base(e.Source) == path.Base(e.Name) { // the repository itself
@@ -102,9 +101,9 @@ func (e Indexed) keys() []artifact.Artifact {
 	return keys
 }
 
-// chartKey is a chart as it is looked for: slashes at the end of its URL and how an OCI repository is
-// divided into URL and name do not matter, nor whether a version is written as one, as 1.2.0+build.3, or as the
-// tag of an OCI repository, as 1.2.0_build.3. No version is any.
+// chartKey normalizes a chart for look-ups: slashes at the end of the URL do not matter, nor how an OCI reference is
+// split into URL and name, nor whether a version is written as 1.2.0+build.3 or as the OCI tag 1.2.0_build.3. An empty
+// version matches any.
 func chartKey(a artifact.Artifact) artifact.Artifact {
 	a.URL = strings.TrimRight(a.URL, "/")
 	if strings.HasPrefix(a.URL, "oci://") {
@@ -116,8 +115,8 @@ func chartKey(a artifact.Artifact) artifact.Artifact {
 	return a
 }
 
-// find returns the entry of a chart: the one whose request is the same, else the newest in the
-// requested range of versions, of several builds of it the last by name.
+// find returns the entry for a chart: the one with the same request, or else the newest version in the requested range.
+// Of several builds of a version, it is the last in lexical order.
 func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
 	key := chartKey(a)
 	if entry, ok := d.entries[key]; ok {
@@ -136,14 +135,14 @@ func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
 		if err != nil || !in.Check(v) {
 			continue
 		}
-		if best == nil || v.GreaterThan(best) || v.Compare(best) == 0 && entry.Version > newest.Version { // which differ in the build
+		if best == nil || v.GreaterThan(best) || v.Compare(best) == 0 && entry.Version > newest.Version { // versions that differ only in the build
 			best, newest = v, entry
 		}
 	}
 	return newest, best != nil
 }
 
-// Tree implements artifact.Contents: there are only charts.
+// Tree implements artifact.Contents. A Directory only has charts.
 func (d *Directory) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
 	return nil, artifact.Pin{}, d.missing(a)
 }
@@ -198,7 +197,7 @@ func (d *Directory) Artifacts() []artifact.Artifact {
 	return all
 }
 
-// readFile reads a file of at most so many bytes.
+// readFile reads a file of at most most bytes.
 func readFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -212,8 +211,7 @@ func readFile(name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// First returns what the first of several has. What none has is missing for the reason of the
-// last.
+// First returns contents from the first of several that has them. If none has, the error is that of the last one.
 type First []artifact.Contents
 
 var _ artifact.Contents = First(nil)

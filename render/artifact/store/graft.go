@@ -8,13 +8,13 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Submodules are the git submodules of the archive, by their paths.
+// Submodules returns the git submodules of the archive.
 func (t *archiveFS) Submodules() []artifact.Submodule { return t.modules }
 
-// maxGrafted is the most entries of an archive with its submodules.
+// maxGrafted is the maximum number of entries of an archive with its submodules.
 const maxGrafted = 400_000
 
-// Graft returns the archive with others in the place of its submodules, by their paths.
+// Graft returns the archive with other archives at the paths of its submodules.
 func (t *archiveFS) Graft(trees map[string]fs.FS) (fs.FS, error) {
 	out := newTree(nil)
 	for name, n := range t.nodes {
@@ -37,7 +37,7 @@ func (t *archiveFS) Graft(trees map[string]fs.FS) (fs.FS, error) {
 	return out.finish()
 }
 
-// alone is an entry without what is below it. Targets of links are relative to the entry.
+// alone returns a copy of an entry without children. Targets of links are relative to the entry.
 func (n *node) alone() *node {
 	out := *n
 	out.children = nil

@@ -2,20 +2,19 @@ package store
 
 import "fmt"
 
-// Limits bound what an archive may hold. A zero field takes its default.
+// Limits bound the content of an archive. A zero field means the default.
 type Limits struct {
-	// Entries is the largest number of files, directories and links. Default 100,000.
+	// Entries is the maximum number of files, directories and links. Default 100,000.
 	Entries int
-	// Bytes is the most that all files have together, unpacked. Default 1 GiB.
+	// Bytes is the maximum size of all files together, unpacked. Default 1 GiB.
 	Bytes int64
-	// FileBytes is the most that one file has. Default 64 MiB.
+	// FileBytes is the maximum size of one file. Default 64 MiB.
 	FileBytes int64
-	// Packed is the most that is held in memory of an archive that is compressed, unpacked.
-	// Default 256 MiB.
+	// Packed is the maximum size of a compressed archive in memory, unpacked. Default 256 MiB.
 	Packed int64
 }
 
-// maxDepth is the largest number of directories of a path, maxName the most bytes of one.
+// maxDepth is the maximum number of directories in a path, maxName the maximum length of a path in bytes.
 const (
 	maxDepth = 64
 	maxName  = 1024
@@ -37,7 +36,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ArchiveError says why an archive is not opened.
+// ArchiveError is the reason why an archive is refused.
 type ArchiveError struct{ Why string }
 
 func (e *ArchiveError) Error() string { return "the archive is refused: " + e.Why }

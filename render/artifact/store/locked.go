@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 )
 
-// Locked returns the contents that a lock names, from a store. It implements artifact.Contents.
+// Locked returns the contents that a lock names from a store. It implements artifact.Contents.
 type Locked struct {
 	store *Store
 	lock  *lock.Lock
@@ -20,7 +20,7 @@ type Locked struct {
 	files map[string][]byte
 }
 
-// opened is a tree, or why it cannot be opened.
+// opened is the result of opening a tree.
 type opened struct {
 	tree fs.FS
 	err  error
@@ -28,8 +28,8 @@ type opened struct {
 
 var _ artifact.Contents = (*Locked)(nil)
 
-// NewLocked returns the contents of a lock, which may be nil. The hint, if any, says how to get
-// what is not there.
+// NewLocked returns the contents of a lock, which may be nil. hint returns how to get a missing artifact; it may be
+// nil.
 func NewLocked(s *Store, l *lock.Lock, hint func(artifact.Artifact) string) *Locked {
 	if hint == nil {
 		hint = func(artifact.Artifact) string { return "" }
@@ -37,7 +37,7 @@ func NewLocked(s *Store, l *lock.Lock, hint func(artifact.Artifact) string) *Loc
 	return &Locked{store: s, lock: l, hint: hint, trees: map[string]opened{}, files: map[string][]byte{}}
 }
 
-// maxContent is the most bytes of a file or chart.
+// maxContent is the maximum size of a file or chart, in bytes.
 const maxContent = 128 << 20
 
 // Tree implements artifact.Contents.

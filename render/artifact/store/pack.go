@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Pack writes a tree as a tar archive: files, directories that hold some, links that lead
-// nowhere outside, and what is known of submodules, in lexical order, without times, modes and
-// owners. Equal trees give equal bytes.
+// Pack writes a tree as a tar archive: non-empty directories, files, links that do not lead out of the tree, and
+// submodules, in lexical order, without times, modes and owners. Equal trees are packed to equal bytes.
 func Pack(w io.Writer, tree fs.FS, limits Limits) error {
 	p := &packer{tree: tree, out: tar.NewWriter(w), limits: limits.withDefaults()}
 	if err := fs.WalkDir(tree, ".", p.entry); err != nil {
@@ -67,19 +66,19 @@ func (p *packer) link(name string) error {
 	return p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
 }
 
-// submodules is a tree that knows git submodules.
+// submodules is a tree with git submodules.
 type submodules interface {
 	Submodule(name string) (commit string, ok bool)
 	SubmoduleURL(name string) string
 }
 
-// The records of a directory that is a submodule.
+// The PAX records of a directory that is a submodule.
 const (
 	recordCommit = "PREADMIT.submodule"
 	recordURL    = "PREADMIT.url"
 )
 
-// submodule writes an empty directory, which is what git checks out of a submodule by itself.
+// submodule writes an empty directory, which is also what git checks out for a submodule by default.
 func (p *packer) submodule(name string) error {
 	known, ok := p.tree.(submodules)
 	if !ok {
@@ -99,7 +98,7 @@ func (p *packer) submodule(name string) error {
 	return p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, PAXRecords: records})
 }
 
-// count refuses what could not be opened again.
+// count returns an error for an entry with which the archive could not be opened again.
 func (p *packer) count(name string, size int64) error {
 	if p.entries++; p.entries > p.limits.Entries {
 		return refuse("it has more than %d entries", p.limits.Entries)

@@ -16,35 +16,35 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Store keeps contents in a directory. Processes may share it. It is safe for concurrent use.
+// Store stores contents in a directory. Several processes may use it. It is safe for concurrent use.
 type Store struct{ dir string }
 
-// ErrNotStored says that a content is not in the store.
+// ErrNotStored is the error of a content that is not in the store.
 var ErrNotStored = errors.New("it is not in the cache")
 
-// TooLargeError says that a content has more bytes than it may.
+// TooLargeError is the error of a content that is larger than allowed.
 type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("it has more than %d bytes", e.Most)
 }
 
-// Open opens the store in a directory, which is made when something is first put there.
+// Open opens the store in a directory, which is created when something is first stored.
 func Open(dir string) *Store { return &Store{dir} }
 
-// Dir is the directory of the store.
+// Dir returns the directory of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// path is where the content of a digest is.
+// path returns the path of the content with a digest.
 func (s *Store) path(digest string) string {
 	name := strings.TrimPrefix(digest, "sha256:")
 	return filepath.Join(s.dir, name[:2], name)
 }
 
-// partial is how names of files begin that are being written.
+// partial is the prefix of the names of files that are being written.
 const partial = "new-"
 
-// Put keeps what is read, at most so many bytes, and returns its digest and size.
+// Put stores what is read, at most most bytes, and returns its digest and size.
 func (s *Store) Put(r io.Reader, most int64) (digest string, size int64, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", 0, err
@@ -74,8 +74,7 @@ func (s *Store) Put(r io.Reader, most int64) (digest string, size int64, err err
 	return digest, size, os.Rename(f.Name(), name)
 }
 
-// Lend makes a content that is there one of another store as well. It is compared with its name
-// when it is used there.
+// Lend adds a content to another store, if possible as a hard link. It is verified when it is read from there.
 func (s *Store) Lend(digest string, to *Store) error {
 	f, size, err := s.open(digest)
 	if err != nil {
@@ -89,12 +88,11 @@ func (s *Store) Lend(digest string, to *Store) error {
 	if err := os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	_, _, err = to.Put(f, size) // not all file systems have hard links
+	_, _, err = to.Put(f, size) // not all file systems support hard links
 	return err
 }
 
-// Scratch makes an empty directory in the store, for what is on its way there. The caller
-// removes it.
+// Scratch creates an empty directory in the store for temporary files. The caller removes it.
 func (s *Store) Scratch() (string, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", err
@@ -102,7 +100,7 @@ func (s *Store) Scratch() (string, error) {
 	return os.MkdirTemp(s.dir, partial+"*")
 }
 
-// Has reports whether a content is there, as it should be.
+// Has reports whether a content is stored and undamaged.
 func (s *Store) Has(digest string) bool {
 	f, _, err := s.open(digest)
 	if err != nil {
@@ -112,7 +110,7 @@ func (s *Store) Has(digest string) bool {
 	return verify(f, digest, io.Discard) == nil
 }
 
-// Bytes returns a content of at most so many bytes.
+// Bytes returns a content of at most most bytes.
 func (s *Store) Bytes(digest string, most int64) ([]byte, error) {
 	f, size, err := s.open(digest)
 	if err != nil {
@@ -132,7 +130,7 @@ func (s *Store) Bytes(digest string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// open opens the file of a content, and notes that it is used.
+// open opens the file of a content, and marks it as used.
 func (s *Store) open(digest string) (*os.File, int64, error) {
 	if !artifact.IsDigest(digest) {
 		return nil, 0, fmt.Errorf("%q is no digest", digest)
@@ -152,7 +150,7 @@ func (s *Store) open(digest string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if now := time.Now(); now.Sub(info.ModTime()) > time.Hour {
-		_ = os.Chtimes(name, now, now) // of a cache that may not be written to, files just age
+		_ = os.Chtimes(name, now, now) // in a read-only cache, files just age
 	}
 	return f, info.Size(), nil
 }
@@ -180,8 +178,7 @@ type stored struct {
 	used time.Time
 }
 
-// Trim deletes the contents that were not used for longest, but those to keep, until all
-// together have at most so many bytes.
+// Trim deletes the least recently used contents, except those to keep, until all together have at most most bytes.
 func (s *Store) Trim(most int64, keep []string) error {
 	files, total, err := s.list()
 	if err != nil {
@@ -203,7 +200,7 @@ func (s *Store) Trim(most int64, keep []string) error {
 	return nil
 }
 
-// list finds the contents, and removes what processes that were killed left behind.
+// list returns the contents, and removes temporary files of processes that were killed.
 func (s *Store) list() (files []stored, total int64, err error) {
 	err = filepath.WalkDir(s.dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -214,7 +211,7 @@ func (s *Store) list() (files []stored, total int64, err error) {
 		}
 		info, err := d.Info()
 		switch {
-		case err != nil: // just gone
+		case err != nil: // was just deleted
 		case d.IsDir():
 			if time.Since(info.ModTime()) > time.Hour {
 				_ = os.RemoveAll(name)

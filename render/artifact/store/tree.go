@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// archiveFS is an archive as a file system. It does not change after finish.
+// archiveFS is an archive as a file system. It is immutable after finish.
 type archiveFS struct {
 	file *os.File // nil when the files are in memory
 	// nodes are all entries, by path.
@@ -49,7 +49,7 @@ func newTree(file *os.File) *archiveFS {
 	return &archiveFS{file: file, nodes: map[string]*node{".": {mode: fs.ModeDir | 0o755}}}
 }
 
-// add adds an entry and the directories above it.
+// add adds an entry and its parent directories.
 func (t *archiveFS) add(name string, n *node) error {
 	if before, ok := t.nodes[name]; ok {
 		if before.mode.IsDir() && n.mode.IsDir() {
@@ -71,7 +71,7 @@ func (t *archiveFS) add(name string, n *node) error {
 	return nil
 }
 
-// finish lists the directories.
+// finish sets the children of all directories.
 func (t *archiveFS) finish() (*archiveFS, error) {
 	for name, n := range t.nodes {
 		if name != "." {
@@ -85,11 +85,10 @@ func (t *archiveFS) finish() (*archiveFS, error) {
 	return t, nil
 }
 
-// maxLinks is how many symbolic links a path may pass, as in Linux.
+// maxLinks is the maximum number of symbolic links in the resolution of a path, as in Linux.
 const maxLinks = 40
 
-// lookup finds an entry, following symbolic links on the way and, when follow is set, at
-// the end.
+// lookup returns an entry. It follows symbolic links in the path, and in its last element if follow is set.
 func (t *archiveFS) lookup(name string, follow bool) (*node, error) {
 	if !fs.ValidPath(name) {
 		return nil, fs.ErrInvalid
@@ -151,7 +150,7 @@ func (t *archiveFS) ReadFile(name string) ([]byte, error) {
 	return bytes.Clone(data), nil
 }
 
-// content reads a file, and compares it with what it was when the archive was opened.
+// content reads a file, and compares it with its checksum from the time when the archive was opened.
 func (n *node) content() ([]byte, error) {
 	if n.file == nil {
 		return n.data, nil
@@ -204,7 +203,7 @@ func (t *archiveFS) ReadLink(name string) (string, error) {
 	return n.target, nil
 }
 
-// info describes an entry. Archives keep no times here.
+// info describes an entry. Times of archives are ignored.
 type info struct {
 	name string
 	*node
