@@ -6,8 +6,7 @@ import (
 	"github.com/preadmit/preadmit/internal/memfs"
 )
 
-// with is the tree with another content of one file. What is known of the files
-// of a trace is taken along.
+// Changed returns the tree with another content of one file. It reuses what is known about the files of a trace.
 func Changed(t *Tree, real string, data []byte, known Trace) *Tree {
 	out := New(&changedFS{FS: t.Fsys, tree: t, path: real, data: data}, t.Limits)
 	out.cache = t.cache

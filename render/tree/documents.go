@@ -22,7 +22,7 @@ import (
 type Document struct {
 	Path string
 	Text []byte
-	// line is the number of lines of the file before the text.
+	// Line is the number of lines of the file before the text.
 	Line int
 	json bool
 }
@@ -31,15 +31,15 @@ type Document struct {
 type SyntaxError struct {
 	Position
 	Message string
-	// refused: there may be nothing wrong with the file, but it cannot be judged.
+	// Refused is set if the file may be correct, but cannot be judged.
 	Refused bool
 }
 
 func (s *SyntaxError) Error() string { return s.String() + ": " + s.Message }
 
-// SplitDocuments cuts a manifest file where kubectl does (YAMLOrJSONDecoder of
-// k8s.io/apimachinery/pkg/util/yaml), whatever its name: what begins with a brace is JSON
-// values one after the other, unless the first or second is none.
+// SplitDocuments splits a manifest file as kubectl does (YAMLOrJSONDecoder of k8s.io/apimachinery/pkg/util/yaml),
+// whatever its name: a file that begins with a brace is a sequence of JSON values, unless the first or second is not
+// valid JSON.
 func SplitDocuments(name string, data []byte) ([]Document, *SyntaxError) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return splitYAML(name, data, 0)
@@ -68,8 +68,8 @@ func SplitDocuments(name string, data []byte) ([]Document, *SyntaxError) {
 	}
 }
 
-// splitYAML cuts at lines that start with `---`, on which only a comment may follow. before
-// is the number of lines before the text.
+// splitYAML splits at lines that start with `---`, which may only be followed by a comment. before is the number of
+// lines before the text.
 func splitYAML(name string, data []byte, before int) ([]Document, *SyntaxError) {
 	var docs []Document
 	start, startLine, line := 0, before, before
@@ -104,9 +104,8 @@ func quoteShort(b []byte) string {
 	return string(b)
 }
 
-// decode converts a document to JSON as kubectl does (YAML 1.1), with sorted keys,
-// refusing keys that are written twice. It is nil for an empty document and for one that
-// is no mapping.
+// decode converts a document to JSON as kubectl does (YAML 1.1), with sorted keys. It refuses duplicate keys. It
+// returns nil for an empty document and for one that is not a mapping.
 func (d Document) decode() ([]byte, *SyntaxError) {
 	if d.json {
 		var m map[string]any
@@ -128,9 +127,8 @@ func (d Document) decode() ([]byte, *SyntaxError) {
 	return data, nil
 }
 
-// onlyMergesRepeat reports whether the document has merge keys (`<<: *base`) and no mapping
-// in which a key is written twice. Strict decoding takes a key beside a merge key, which
-// overrides what is merged, for a repeated one.
+// onlyMergesRepeat reports whether the document has merge keys (`<<: *base`) and no mapping with a duplicate key.
+// Strict decoding mistakes a key that overrides a merged one for a duplicate.
 func (d Document) onlyMergesRepeat() bool {
 	root := d.Node()
 	return root != nil && bytes.Contains(d.Text, []byte("<<")) && writtenOnce(root)
@@ -155,7 +153,7 @@ func writtenOnce(n *yaml.Node) bool {
 	return true
 }
 
-// Encode encodes what was decoded from JSON, so that it cannot fail.
+// Encode encodes a value that was decoded from JSON, which cannot fail.
 func Encode(content map[string]any) []byte {
 	data, _ := json.Marshal(content)
 	return data
@@ -177,7 +175,7 @@ func (d Document) syntax(err error) *SyntaxError {
 	return &SyntaxError{Position: Position{Path: d.Path, Line: line}, Message: kind + strings.Join(strings.Fields(text), " ")}
 }
 
-// Node parses a document for its positions. Nil when it does not parse.
+// Node parses a document for positions; nil if it is invalid.
 func (d Document) Node() *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(d.Text, &doc) != nil || len(doc.Content) == 0 {
@@ -194,14 +192,13 @@ func isObject(apiVersion, kind any) bool {
 	return v != "" && k != "" && !isConfiguration(v)
 }
 
-// isConfiguration reports whether an API group is one of files that tools read and no
-// cluster knows.
+// isConfiguration reports whether an API group is one of configuration files of tools, which no cluster serves.
 func isConfiguration(apiVersion string) bool {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"
 }
 
-// ObjectsOf are the objects in a decoded document, whose keys are sorted: itself, or the items of a list.
+// ObjectsOf returns the objects in a decoded document with sorted keys: itself, or the items of a list.
 func ObjectsOf(data []byte) []Item {
 	if apiVersion, kind, _, ok := Head(data); ok && isObject(string(apiVersion), string(kind)) && !bytes.HasSuffix(kind, []byte("List")) {
 		return []Item{{Json: data}}
@@ -223,7 +220,7 @@ func ObjectsOf(data []byte) []Item {
 	return []Item{{Json: data}}
 }
 
-// itemsOf takes a list apart.
+// itemsOf returns the objects in a list.
 func itemsOf(data []byte) []Item {
 	var list map[string]any
 	if utiljson.Unmarshal(data, &list) != nil {
@@ -238,14 +235,15 @@ func itemsOf(data []byte) []Item {
 	return out
 }
 
-// Item is an object as JSON with the indexes of the `items:` it was found in.
+// Item is an object in JSON with the indexes in the nested `items:` that contain it.
 type Item struct {
 	Json  []byte
 	Items []int
 }
 
-// IsForeign reports whether an object is certainly none of an API server, as configurations of Talos are
-// (apiVersion: v1alpha1, kind: KubeAPIServerConfig): without a group there is only v1, and each has metadata.
+// IsForeign reports whether an object is certainly not one of an API server, for example a configuration of Talos
+// (apiVersion: v1alpha1, kind: KubeAPIServerConfig). Without a group, the only version is v1, and objects have
+// metadata.
 func (i *Item) IsForeign() bool {
 	version, ok := bytes.CutPrefix(i.Json, []byte(`{"apiVersion":"`))
 	if version, _, _ = bytes.Cut(version, []byte(`"`)); !ok || string(version) == "v1" || bytes.IndexByte(version, '/') >= 0 {
@@ -255,14 +253,14 @@ func (i *Item) IsForeign() bool {
 	return json.Unmarshal(i.Json, &top) == nil && top["metadata"] == nil
 }
 
-// item is an object in lists within lists.
+// item is an object in nested lists.
 type item struct {
 	content map[string]any
 	items   []int
 }
 
-// expand takes a list apart into its items, as kubectl does: whatever has items is one,
-// and items without a kind take the list's.
+// expand returns the items of a list as kubectl does: any object with items is a list, and items without a kind get the
+// list's kind without "List".
 func expand(m map[string]any) []item {
 	kind, _ := m["kind"].(string)
 	value, has := m["items"]
@@ -293,11 +291,11 @@ func Atoi(s string) int {
 	return n
 }
 
-// ErrorLine is the line a YAML error names, 1 when it names none.
+// ErrorLine returns the line in a YAML error, or 1 if it has none.
 func ErrorLine(err error) int { return ErrorLineIn(nil, err) }
 
-// ErrorLineIn is the line that a YAML error names. One about characters that no YAML has
-// names none: then it is the line of the first of these in the text, else 1.
+// ErrorLineIn returns the line in a YAML error. An error about invalid characters has no line: then it is the line of
+// the first invalid character in the text, or else 1.
 func ErrorLineIn(text []byte, err error) int {
 	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
 		return max(Atoi(m[1]), 1)
@@ -316,8 +314,8 @@ func ErrorLineIn(text []byte, err error) int {
 	return 1
 }
 
-// isPrintable reports whether a character may be in YAML (YAML 1.2, section 5.1), where a
-// byte order mark inside of a text is none.
+// isPrintable reports whether a character is allowed in YAML (YAML 1.2, section 5.1), except for a byte order mark
+// within a text.
 func isPrintable(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= '~' || r == 0x85 ||
 		r >= 0xA0 && r <= 0xFFFD && r != 0xFEFF || r >= 0x10000

@@ -4,47 +4,47 @@ import (
 	"sync"
 )
 
-// fileCache keeps what was found out about files, by their content: two trees that
-// hold the same file share it. Safe for concurrent use.
+// fileCache caches results about files by content, so that trees with the same file share them. It is safe for
+// concurrent use.
 type fileCache struct {
-	// guarded holds guardVerdicts by identity.
+	// guarded caches guardVerdicts by identity.
 	guarded sync.Map
-	// manifests (as func() *manifestFile) and parsed are by path as well: fileKey -> what
-	// the file decodes to. parsed is for what other packages make of files.
+	// manifests (func() *ManifestFile) and parsed are keyed by fileKey, because they depend on the path as well. parsed
+	// is for results of other packages.
 	manifests, parsed sync.Map
-	// documents counts those of files by identity.
+	// documents caches the number of documents by identity.
 	documents sync.Map
-	// kept has what files decoded to before; nil when nothing has.
+	// kept has stored results of decoding; nil if there are none.
 	kept DecodedFiles
 }
 
-// DecodedFiles has what manifest files decode to, by their content. It is safe for concurrent use.
+// DecodedFiles stores decoded manifest files by content. It is safe for concurrent use.
 type DecodedFiles interface {
-	// Load returns the documents of a file; nil when there are none.
+	// Load returns the documents of a file; nil if they are not stored.
 	Load(content []byte) []Decoded
-	// Keep keeps the documents of a file, which all decode.
+	// Keep stores the documents of a file that were all decoded without errors.
 	Keep(content []byte, documents []Decoded)
 }
 
-// TakeDecoded has files decoded by way of what was kept, in this tree and those beside it. It comes before all else.
+// TakeDecoded sets the store of decoded files for this tree and those beside it. It must be called first.
 func (t *Tree) TakeDecoded(files DecodedFiles) { t.cache.kept = files }
 
-// Parsed returns what keepParsed kept of a file.
+// Parsed returns the value that KeepParsed stored for a file.
 func (t *Tree) Parsed(path, identity string) (value any, ok bool) {
 	return t.cache.parsed.Load(fileKey{path, identity})
 }
 
-// KeepParsed keeps what a file of that content parses to, and returns what was kept first.
+// KeepParsed stores a value for a file with this content, unless there is one, and returns the stored value.
 func (t *Tree) KeepParsed(path, identity string, value any) any {
 	kept, _ := t.cache.parsed.LoadOrStore(fileKey{path, identity}, value)
 	return kept
 }
 
-// fileKey is a file at a path with a content.
+// fileKey is the path and the identity of a file.
 type fileKey struct{ path, identity string }
 
-// CountDocuments counts the YAML documents of a file, as load cuts them, and notes the
-// file in a trace.
+// CountDocuments returns the number of YAML documents of a file, as kustomize splits it, and records the file in a
+// trace.
 func (t *Tree) CountDocuments(real string, trace Trace) (int, error) {
 	id, err := t.Identity(real)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ExpansionError says that a YAML document is too large once its aliases are
-// expanded. Kustomize copies what an alias names; a few hundred bytes can ask
-// for gigabytes, and an anchor that holds itself overflows its stack.
+// ExpansionError is the error of a YAML document that is too large after its aliases are expanded. Kustomize copies the
+// nodes of aliases: a few hundred bytes can expand to gigabytes, and an anchor that contains itself overflows its
+// stack.
 type ExpansionError struct {
 	line    int // in the text that was checked
 	Message string
@@ -19,10 +19,10 @@ type ExpansionError struct {
 
 func (e *ExpansionError) Error() string { return e.Message }
 
-// guardVerdict is the cached result of guard; its err may be nil.
+// guardVerdict is the cached result of Guard; its err may be nil.
 type guardVerdict struct{ err *ExpansionError }
 
-// guardFile checks a file before anything expands its aliases.
+// guardFile checks the limits of a file before its aliases are expanded.
 func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 	if v, ok := t.cache.guarded.Load(id); ok {
 		return v.(guardVerdict).err
@@ -35,9 +35,9 @@ func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 	return v.err
 }
 
-// Harmless is a cheap test that a text cannot exceed the limits: it has no alias,
-// fewer bytes, or marks of nodes, than nodes are allowed, and no document with more of the marks that
-// keys come with - `key: value`, `{key, key}`, `? key` - than keys are.
+// Harmless is a cheap test that a text cannot exceed the limits. It has no aliases, and either fewer bytes than the
+// limit of nodes or too few characters that separate nodes. No document has more characters that follow or precede keys
+// (`key: value`, `{key, key}`, `? key`) than the limit of keys.
 func Harmless(data []byte, limits Limits) bool {
 	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && mayHaveAlias(data) {
 		return false
@@ -50,8 +50,8 @@ func Harmless(data []byte, limits Limits) bool {
 	return true
 }
 
-// mostNodes is more than the nodes of a text without aliases: each entry of a mapping and item of a list has a mark,
-// and makes at most two nodes and one around them.
+// mostNodes returns an upper bound for the nodes of a text without aliases: each entry of a mapping and item of a list
+// has a separator, and adds at most two nodes and one around them.
 func mostNodes(data []byte) int {
 	marks := 1 + bytes.Count(data, []byte("---"))
 	for _, mark := range []string{":", ",", "?", "-", "[", "{"} {
@@ -60,8 +60,8 @@ func mostNodes(data []byte) int {
 	return 3 * marks
 }
 
-// mayHaveAlias reports whether there is a * where an alias may begin: the scanner of YAML takes it for one only behind
-// what ends a token, and before a character that names have.
+// mayHaveAlias reports whether there is a * where an alias may begin: YAML's scanner requires the end of a token before
+// it, and a character of a name after it.
 func mayHaveAlias(data []byte) bool {
 	for at := 0; ; at++ {
 		next := bytes.IndexByte(data[at:], '*')
@@ -75,13 +75,13 @@ func mayHaveAlias(data []byte) bool {
 	}
 }
 
-// endsNoToken reports whether nothing in valid YAML ends with a character behind which an alias can follow.
+// endsNoToken reports whether no token of valid YAML that an alias may follow ends with a character.
 func endsNoToken(c byte) bool {
 	return isWordByte(c) && c != '-' || bytes.IndexByte([]byte("'\"()*/=`<"), c) >= 0
 }
 
-// Guard counts the nodes of each YAML document with its aliases expanded. What
-// does not parse is left to its next reader.
+// Guard counts the nodes of each YAML document after its aliases are expanded. Invalid documents are left to the next
+// reader.
 func Guard(data []byte, limits Limits) *ExpansionError {
 	for _, chunk := range SplitChunks(Normalize(data)) {
 		decoder := yaml.NewDecoder(strings.NewReader(chunk.Text))
@@ -99,8 +99,8 @@ func Guard(data []byte, limits Limits) *ExpansionError {
 	return nil
 }
 
-// GuardNode counts one document. Each node is counted once, so
-// that the time is linear in what was written, not in what it expands to.
+// GuardNode checks one document. Each node is visited once, so that the time is linear in the size of the text, not of
+// its expansion.
 func GuardNode(node *yaml.Node, limits Limits) *ExpansionError {
 	c := counter{limits: limits, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}
 	total := c.count(node)
@@ -142,7 +142,7 @@ func (c *counter) count(n *yaml.Node) int {
 	c.active[n] = true
 	total := 1
 	for _, child := range n.Content {
-		// Saturate: the sum of a bomb overflows an int.
+		// Saturate: the sum for an alias bomb overflows an int.
 		total = min(total+c.count(child), 1<<40)
 	}
 	delete(c.active, n)
@@ -158,21 +158,21 @@ func (c *counter) alias(n *yaml.Node) int {
 	return c.count(n.Alias)
 }
 
-// chunk is a piece of a file that kustomize decodes on its own.
+// chunk is a part of a file that kustomize decodes separately.
 type chunk struct {
 	Text string
 	Line int // lines of the file before it
 }
 
-// Separator is where kustomize's reader (kyaml's ByteReader) cuts a file.
+// Separator matches where kustomize's reader (kyaml's ByteReader) splits a file.
 var Separator = regexp.MustCompile(`\n---.*\n`)
 
-// Normalize replaces Windows line ends, as kustomize's reader does.
+// Normalize replaces Windows line endings, as kustomize's reader does.
 func Normalize(data []byte) string {
 	return strings.ReplaceAll(string(data), "\r\n", "\n")
 }
 
-// SplitChunks cuts a text where kustomize's reader does.
+// SplitChunks splits a text as kustomize's reader does.
 func SplitChunks(text string) []chunk {
 	var out []chunk
 	start, line := 0, 0
@@ -185,7 +185,7 @@ func SplitChunks(text string) []chunk {
 	return append(out, chunk{text[start:], line})
 }
 
-// LocatedExpansionError is a bombError in a file of the tree.
+// LocatedExpansionError is an ExpansionError in a file of the tree.
 type LocatedExpansionError struct {
 	*ExpansionError
 	At Position

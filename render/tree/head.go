@@ -2,8 +2,8 @@ package tree
 
 import "bytes"
 
-// Head returns the apiVersion and the kind with which the JSON of an object begins, and what follows them. Its keys
-// are sorted: an object for which ok is true has no items, nor another key before its kind.
+// Head returns the apiVersion and the kind at the beginning of an object in JSON with sorted keys, and the rest. ok is
+// true only if no other key, such as items, precedes the kind.
 func Head(object []byte) (apiVersion, kind, rest []byte, ok bool) {
 	if apiVersion, rest, ok = member(object, `{"apiVersion":"`); ok {
 		kind, rest, ok = member(rest, `,"kind":"`)
@@ -11,7 +11,7 @@ func Head(object []byte) (apiVersion, kind, rest []byte, ok bool) {
 	return apiVersion, kind, rest, ok
 }
 
-// member returns the value of a member with a string that a text begins with, as far as it is plain text.
+// member returns the string value of a member at the beginning of a text, if it has no escapes.
 func member(text []byte, begin string) (value, rest []byte, ok bool) {
 	if text, ok = bytes.CutPrefix(text, []byte(begin)); !ok {
 		return nil, nil, false

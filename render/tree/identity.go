@@ -10,51 +10,48 @@ import (
 	"github.com/pjbgf/sha1cd"
 )
 
-// contentNames is a file system that knows the git object names of its files
-// without reading them, as a git tree does.
+// contentNames is a file system with git's names of its files, without reading them, like a git tree.
 type contentNames interface {
-	// ObjectID is the name of the blob of the file or symbolic link at a path, in
-	// hex. Symbolic links on the way are not followed.
+	// ObjectID returns the name of the blob of the file or symbolic link at a path, in hex. Symbolic links in the path
+	// are not followed.
 	ObjectID(name string) (string, error)
 }
 
-// IsIdentified reports whether the tree knows the names of its files without reading them.
+// IsIdentified reports whether the tree has the names of its files without reading them.
 func (t *Tree) IsIdentified() bool {
 	_, ok := t.Fsys.(contentNames)
 	return ok
 }
 
-// LinkMark distinguishes the identity of a symbolic link from that of a file that
-// holds the same text.
+// LinkMark is the prefix of the identity of a symbolic link, which distinguishes it from a file with the same text.
 const LinkMark = "symbolic link "
 
-// dirMark is the identity of a directory, whatever is in it.
+// dirMark is the identity of every directory.
 const dirMark = "directory"
 
-// listMark distinguishes the identity of a listing.
+// listMark is the prefix of the identity of a listing.
 const listMark = "listing "
 
-// Listing is the path by which traces note that the names of what is at and below a
-// directory were looked at, whatever the files hold.
+// Listing returns the path under which traces record that the names at and below a directory were read, without the
+// contents of files.
 func Listing(dir string) string { return dir + "/" }
 
-// IsMark reports whether an identity is that of something that is no file.
+// IsMark reports whether an identity is not that of a file.
 func IsMark(id string) bool {
 	return id == dirMark || strings.HasPrefix(id, LinkMark) || strings.HasPrefix(id, listMark) || strings.HasPrefix(id, bytesMark)
 }
 
-// ObjectID is git's name of a blob: SHA-1 over its length and content. Blobs
-// that were made to collide get names of their own (sha1cd).
+// ObjectID returns git's name of a blob: the SHA-1 of its length and content. Blobs made for a collision get other
+// names (sha1cd).
 func ObjectID(data []byte) string {
 	h := sha1cd.New()
-	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // a hash does not fail to be written to
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // writing to a hash never fails
 	_, _ = h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Identity identifies the content of the file, the target of the symbolic link or the
-// directory at a path without symbolic links before it, or a Listing. Limits do not apply:
-// nothing is kept.
+// Identity returns the identity of the content of a file, of the target of a symbolic link, of a directory, or of a
+// Listing. The path must not contain other symbolic links. Limits do not apply, because nothing is kept.
 func (t *Tree) Identity(name string) (string, error) {
 	if id, ok := t.identities.Load(name); ok {
 		return id.(string), nil
@@ -72,8 +69,7 @@ func (t *Tree) Identity(name string) (string, error) {
 	return id, err
 }
 
-// identityOf returns the identity of a file whose content was read. It fails when the file
-// had another content before.
+// identityOf returns the identity of a file whose content was read. It fails if the file had another content before.
 func (t *Tree) identityOf(real string, data []byte) (string, error) {
 	if t.IsIdentified() {
 		return t.Identity(real)
@@ -88,17 +84,17 @@ func (t *Tree) identityOf(real string, data []byte) (string, error) {
 	return id, nil
 }
 
-// copySize is the size in bytes of the largest buffer by which files are read to be hashed.
+// copySize is the maximum size of buffers for hashing files, in bytes.
 const copySize = 32 << 10
 
-// identifyListing identifies the names of what is at and below a directory, and what each is.
+// identifyListing returns an identity of the names and types at and below a directory.
 func (t *Tree) identifyListing(name string) (string, error) {
 	h := sha1cd.New()
 	err := fs.WalkDir(t.Fsys, strings.TrimSuffix(name, "/"), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil && entry == nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(h, "%d:%s%d", len(name), name, entry.Type()) // a hash does not fail to be written to
+		_, _ = fmt.Fprintf(h, "%d:%s%d", len(name), name, entry.Type()) // writing to a hash never fails
 		return nil
 	})
 	return listMark + hex.EncodeToString(h.Sum(nil)), err
@@ -132,7 +128,7 @@ func (t *Tree) identify(name string) (string, error) {
 	}
 	h := sha1cd.New()
 	_, _ = fmt.Fprintf(h, "blob %d\x00", info.Size())
-	// An *os.File would take a large buffer of its own for every small file.
+	// An *os.File would allocate a large buffer for every small file.
 	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, min(info.Size()+1, copySize))); err != nil {
 		return "", err
 	}

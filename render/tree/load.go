@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// Load reads the file a path leads to, within the limits, and notes it in a trace.
+// Load reads the file that a path leads to, within the limits, and records it in a trace.
 func (t *Tree) Load(name string, trace Trace) (data []byte, real string, err error) {
 	r := t.Resolve(name)
 	if r.Err != nil {

@@ -8,33 +8,32 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Templated reports whether a text is a template of another tool, which is no YAML yet.
+// Templated reports whether a text is a template of another tool, which is not YAML yet.
 func Templated(text []byte) bool {
 	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
 }
 
-// ManifestFile is what the documents of a manifest file decode to.
+// ManifestFile are the decoded documents of a manifest file.
 type ManifestFile struct {
 	Documents []Decoded
-	// bad is a broken document separator, or why nothing can be decoded; what follows it
-	// is not in documents.
+	// Bad is the error of a document separator, or the reason why nothing can be decoded. The documents after it are
+	// missing.
 	Bad *SyntaxError
 }
 
-// Decoded is one document.
+// Decoded is a decoded document.
 type Decoded struct {
 	Objects []Item
 	Bad     *SyntaxError
-	// Of a document that does not decode: may it be meant as an object, and is it a
-	// template of one?
+	// For a document with an error: Object is set if it may be intended as an object, Template if it may be a template
+	// of one.
 	Object, Template bool
-	// repeats is set for a document that does not decode only because keys are repeated, and last has the objects in
-	// which the last of them counts.
+	// repeats is set if the only error is repeated keys. last are the objects if the last of these keys counts.
 	repeats bool
 	last    []Item
 }
 
-// LastOfRepeated returns the file as decoders take it that let the last of repeated keys count.
+// LastOfRepeated returns the file as read by decoders for which the last of repeated keys counts.
 func (f *ManifestFile) LastOfRepeated() *ManifestFile {
 	if !slices.ContainsFunc(f.Documents, func(d Decoded) bool { return d.repeats }) {
 		return f
@@ -48,8 +47,8 @@ func (f *ManifestFile) LastOfRepeated() *ManifestFile {
 	return out
 }
 
-// DecodeManifest decodes the file that a path leads to, given its content. A
-// content is decoded once: discovery and rendering both need it.
+// DecodeManifest decodes the file at a path without symbolic links, given its content. Each content is decoded once:
+// discovery and rendering both need it.
 func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
 	id, err := t.Identity(real)
 	if err != nil {
@@ -63,7 +62,7 @@ func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
 	return once.(func() *ManifestFile)()
 }
 
-// decode decodes a file by way of what was kept.
+// decode decodes a file, or returns the stored result.
 func (c *fileCache) decode(name string, data []byte) *ManifestFile {
 	if c.kept == nil {
 		return newManifestFile(name, data)
@@ -102,8 +101,8 @@ func (d Document) read() Decoded {
 	return Decoded{Objects: ObjectsOf(data)}
 }
 
-// broken is a document that does not decode strictly. What decodes otherwise, kubectl
-// takes, so it is no template.
+// broken returns the result for a document that cannot be decoded strictly. If it can be decoded otherwise, kubectl
+// accepts it, so it is not a template.
 func (d Document) broken(bad *SyntaxError) Decoded {
 	if data, err := sigsyaml.YAMLToJSON(d.Text); err == nil {
 		objects := ObjectsOf(data)
@@ -112,7 +111,7 @@ func (d Document) broken(bad *SyntaxError) Decoded {
 	return Decoded{Bad: bad, Object: mentionsObject(joinLines(d.Text)), Template: Templated(d.Text)}
 }
 
-// MayHoldObject is a cheap test, before anything is parsed.
+// MayHoldObject is a cheap test whether a text may contain an object.
 func MayHoldObject(data []byte) bool {
 	if isObscure(data) || IsPointer(data) {
 		return true
@@ -120,30 +119,29 @@ func MayHoldObject(data []byte) bool {
 	return mentionsObject(joinLines(data))
 }
 
-// mentionsObject reports whether a text has the words that every object has.
+// mentionsObject reports whether a text contains the words that every object has.
 func mentionsObject(data []byte) bool {
 	return bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
 }
 
-// IsPointer reports whether a file stands for one that Git LFS keeps elsewhere. The line is
-// the first one by the specification of Git LFS (docs/spec.md).
+// IsPointer reports whether a file is a pointer of Git LFS. It begins with this line (docs/spec.md of Git LFS).
 func IsPointer(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
 }
 
-// Elsewhere is why a file, which may be a manifest, cannot be judged by what is in it.
+// Elsewhere returns why a file, which may be a manifest, cannot be judged by its content.
 func Elsewhere(data []byte) string {
 	switch {
 	case IsPointer(data):
 		return "is a pointer of Git LFS: the manifest itself is not in the repository"
 	case isUTF16(data) && mentionsObject(bytes.ReplaceAll(data, []byte{0}, nil)):
-		// kubectl looks for `---` before it decodes, and applies the first document only.
+		// kubectl searches for `---` before it decodes, and applies only the first document.
 		return "is UTF-16, of which tools apply more or less: save it as UTF-8"
 	}
 	return ""
 }
 
-// isUTF16 reports whether a YAML text says that it is UTF-16 (YAML 1.2, section 5.2).
+// isUTF16 reports whether a YAML text has a byte order mark of UTF-16 (YAML 1.2, section 5.2).
 func isUTF16(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
 }

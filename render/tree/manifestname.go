@@ -8,13 +8,13 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 )
 
-// IsManifestName reports whether what applies a directory reads a file of that name in it.
-// kubectl (FileExtensions of k8s.io/cli-runtime), Flux and Argo CD compare the extension as
-// it is written. A kustomization, and any other reference to the file itself, reads any name.
+// IsManifestName reports whether deployers of a directory read a file with this name in it. kubectl (FileExtensions of
+// k8s.io/cli-runtime), Flux and Argo CD compare the extension case-sensitively. A kustomization, and any other
+// reference to the file itself, may name any file.
 func IsManifestName(name string) bool { return isManifestExtension(path.Ext(name)) }
 
-// IsOtherCase reports whether a file would have the name of a manifest if its extension
-// were in lower case, so that its author may believe that it is applied.
+// IsOtherCase reports whether a file would have the name of a manifest with its extension in lower case, so that its
+// author may assume that it is applied.
 func IsOtherCase(name string) bool {
 	ext := path.Ext(name)
 	return !isManifestExtension(ext) && isManifestExtension(strings.ToLower(ext))
@@ -22,11 +22,10 @@ func IsOtherCase(name string) bool {
 
 func isManifestExtension(ext string) bool { return ext == ".yaml" || ext == ".yml" || ext == ".json" }
 
-// KustomizationNames are the names that kustomize takes for the kustomization of a directory.
+// KustomizationNames returns the names of kustomization files.
 func KustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }
 
-// IsKustomizationName reports whether kustomize takes a file of that name for the
-// kustomization of its directory.
+// IsKustomizationName reports whether a file with this name is the kustomization of its directory.
 func IsKustomizationName(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// ErrNoArtifacts says that a file system has no artifacts, although it could.
+// ErrNoArtifacts is the error of a file system without artifacts.
 var ErrNoArtifacts = errors.New("the tree has no artifacts")
 
-// mounts is a file system that has artifacts as directories of their own.
+// mounts is a file system with artifacts as directories.
 type mounts interface {
 	// Mount returns the directory of an artifact.
 	Mount(a artifact.Artifact) (dir string, err error)
 }
 
-// Mount returns the directory in the tree that has the files of an artifact; of a file the
-// path. It fails when the artifact is not there. ok is false when the tree has none at all.
+// Mount returns the directory in the tree with the files of an artifact, or the path of a file. It fails if the
+// artifact is missing. ok is false if the tree has no artifacts at all.
 func (t *Tree) Mount(a artifact.Artifact) (name string, ok bool, err error) {
 	known, ok := t.Fsys.(mounts)
 	if !ok {
@@ -39,14 +39,14 @@ func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
 	return name, err
 }
 
-// contents is a file system that has artifacts which are no directories.
+// contents is a file system with artifacts that are not directories.
 type contents interface {
 	// Bytes returns the content of an artifact.
 	Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error)
 }
 
-// Bytes returns the content of an artifact that is no directory, such as a chart. What is not
-// there is an *artifact.MissingError; a tree that has no artifacts at all is ErrNoArtifacts.
+// Bytes returns the content of an artifact that is not a directory, such as a chart. The error is an
+// *artifact.MissingError if it is missing, and ErrNoArtifacts for a tree without artifacts.
 func (t *Tree) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 	if known, ok := t.Fsys.(contents); ok {
 		return known.Bytes(a)
@@ -57,26 +57,26 @@ func (t *Tree) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 // Bytes implements contents.
 func (c *changedFS) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) { return c.tree.Bytes(a) }
 
-// bytesMark distinguishes the identity of an artifact that is no directory.
+// bytesMark is the prefix of the identity of an artifact that is not a directory.
 const bytesMark = "artifact "
 
-// bytesPrefix is how the names of artifacts in traces begin.
+// bytesPrefix is the prefix of the names of such artifacts in traces.
 const bytesPrefix = "artifact\x00"
 
-// bytesName is the path by which traces note an artifact that is no directory. It has no slash, and
-// is that of no file.
+// bytesName returns the name under which traces record an artifact that is not a directory. It has no slash, and is not
+// the path of a file.
 func bytesName(a artifact.Artifact) string {
 	return bytesPrefix + url.Values{"kind": {string(a.Kind)}, "url": {a.URL}, "name": {a.Name}, "version": {a.Version}}.Encode()
 }
 
-// TraceBytes notes that an artifact was looked for, with the digest of what is there.
+// TraceBytes records that an artifact was requested, with the digest of its content.
 func (t *Tree) TraceBytes(a artifact.Artifact, trace Trace) {
 	if id, err := t.Identity(bytesName(a)); err == nil {
 		trace.Reads[bytesName(a)] = id
 	}
 }
 
-// identifyBytes identifies an artifact by its name in traces.
+// identifyBytes returns the identity of an artifact, given its name in traces.
 func (t *Tree) identifyBytes(name string) (string, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(name, bytesPrefix))
 	if err != nil {

@@ -15,14 +15,13 @@ func ComparePositions(a, b Position) int {
 	return a.Column - b.Column
 }
 
-// Position is a place in a file of a tree. Line and Column count from 1; a zero
-// Line means the file as a whole.
+// Position is a place in a file of a tree. Line and Column count from 1; a zero Line means the whole file.
 type Position struct {
 	Path   string
 	Line   int
 	Column int
-	// EndLine and EndColumn close the range; EndColumn is exclusive, as in SARIF.
-	// Zero when only the start is known.
+	// EndLine and EndColumn are the end of the range; EndColumn is exclusive, as in SARIF. They are zero if only the
+	// start is known.
 	EndLine   int
 	EndColumn int
 }

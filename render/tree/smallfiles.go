@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// keptFile is the size of the largest file whose content is kept, in bytes.
+	// keptFile is the maximum size of a file whose content is kept, in bytes.
 	keptFile = 256 << 10
-	// keptBytes bounds what is kept of the files of a tree, in bytes.
+	// keptBytes limits the kept content of the files of a tree, in bytes.
 	keptBytes = 16 << 20
-	// keptEntry is what an entry takes beside the name and the content, in bytes.
+	// keptEntry is the size of an entry in addition to the name and the content, in bytes.
 	keptEntry = 100
 )
 
-// smallFiles keeps the content of small files. Each file is read for its identity, for the words it
-// mentions, for whether it is a manifest, for its objects, and for its lines.
+// smallFiles caches the content of small files. Each file is read several times: for its identity, words, objects and
+// lines, and to see whether it is a manifest.
 type smallFiles struct {
 	mu    sync.Mutex
 	files map[string]*smallFile
@@ -24,10 +24,10 @@ type smallFiles struct {
 
 type smallFile struct {
 	content []byte
-	id      func() string // that ObjectID returns, once
+	id      func() string // the result of ObjectID, computed once
 }
 
-// of returns the content of a file, which must not be modified, and whether it is kept.
+// of returns the cached content of a file, which must not be modified, and whether it is cached.
 func (c *smallFiles) of(name string) ([]byte, bool) {
 	c.mu.Lock()
 	kept, ok := c.files[name]
@@ -38,8 +38,8 @@ func (c *smallFiles) of(name string) ([]byte, bool) {
 	return kept.content, true
 }
 
-// keep keeps the content of a file, unless that would be too much, and returns what was kept first. It must not be
-// modified.
+// keep caches the content of a file, unless that exceeds a limit, and returns the content that was cached first. It
+// must not be modified.
 func (c *smallFiles) keep(name string, data []byte) []byte {
 	if len(data) > keptFile {
 		return data
@@ -55,13 +55,13 @@ func (c *smallFiles) keep(name string, data []byte) []byte {
 	if c.files == nil {
 		c.files = map[string]*smallFile{}
 	}
-	data = slices.Clip(data) // what is appended to it is not written into it
+	data = slices.Clip(data) // so that appending to it does not write into it
 	c.files[name] = &smallFile{data, sync.OnceValue(func() string { return ObjectID(data) })}
 	c.size += len(name) + len(data) + keptEntry
 	return data
 }
 
-// identityOf returns the identity of a file; empty when it is not kept.
+// identityOf returns the identity of a file; empty if it is not cached.
 func (c *smallFiles) identityOf(name string) string {
 	c.mu.Lock()
 	kept, ok := c.files[name]

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Entries are all that a trace says, in order.
+// Entries returns everything in a trace as words, in order.
 func (t Trace) Entries() []string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(t.Reads)) {
@@ -18,7 +18,7 @@ func (t Trace) Entries() []string {
 	return words
 }
 
-// Covers reports whether a trace has everything that another has.
+// Covers reports whether a trace contains everything that another one contains.
 func (t Trace) Covers(other Trace) bool {
 	for name, id := range other.Reads {
 		if t.Reads[name] != id {
@@ -33,8 +33,8 @@ func (t Trace) Covers(other Trace) bool {
 	return true
 }
 
-// TraceFile notes a path as if what is there was read: that a directory is one decides
-// as much as what a file holds.
+// TraceFile records a path as if it was read. A directory is recorded as well, because its existence may matter as much
+// as the content of a file.
 func (t *Tree) TraceFile(name string, trace Trace) {
 	r := t.Resolve(name)
 	if r.Err != nil {
@@ -49,7 +49,7 @@ func (t *Tree) TraceFile(name string, trace Trace) {
 	}
 }
 
-// TraceBelow notes a directory with all files below it, as a reader that follows symbolic links to directories reads them.
+// TraceBelow records a directory with all files below it, following symbolic links to directories.
 func (t *Tree) TraceBelow(dir string, trace Trace) {
 	seen := map[string]bool{}
 	for next := []string{dir}; len(next) > 0; next = next[1:] {
@@ -73,18 +73,16 @@ func (t *Tree) TraceBelow(dir string, trace Trace) {
 	}
 }
 
-// Trace is what one render read: enough to know whether another tree would
-// render the same.
+// Trace is what rendering has read: enough to know whether another tree would render the same.
 type Trace struct {
-	// Reads maps each file read to git's name of its content, in hex, each symbolic
-	// link passed to its target, and directories found where something is named to a mark.
+	// Reads maps each file read to git's name of its content, in hex, and each symbolic link passed to LinkMark and its
+	// target. Directories that were found have a mark.
 	Reads map[string]string
-	// Misses are paths that were looked for and do not exist.
+	// Misses is the set of paths that were looked for and do not exist.
 	Misses map[string]bool
 }
 
-// AddListing notes that the names at and below a directory without symbolic links in its path
-// were looked at.
+// AddListing records that the names at and below a directory were read. Its path must not contain symbolic links.
 func (t *Tree) AddListing(dir string, trace Trace) {
 	if id, err := t.Identity(Listing(dir)); err == nil {
 		trace.Reads[Listing(dir)] = id
@@ -95,14 +93,14 @@ func NewTrace() Trace {
 	return Trace{Reads: make(map[string]string), Misses: make(map[string]bool)}
 }
 
-// AddLinks notes the symbolic links on the way to a path.
+// AddLinks records the symbolic links in the resolution of a path.
 func (t Trace) AddLinks(links []link) {
 	for _, l := range links {
 		t.Reads[l.path] = LinkMark + l.target
 	}
 }
 
-// AddMiss notes a path that leads nowhere.
+// AddMiss records a path that does not exist.
 func (t Trace) AddMiss(name string, r *Resolution) {
 	t.AddLinks(r.Links)
 	t.Misses[name] = true

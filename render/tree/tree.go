@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// RealOr is where a path leads, or the path itself when it leads nowhere.
+// RealOr returns where a path leads, or the path itself if it does not exist.
 func (t *Tree) RealOr(name string) string {
 	if to := t.Resolve(name); to.Err == nil {
 		return to.Real
@@ -18,8 +18,8 @@ func (t *Tree) RealOr(name string) string {
 	return name
 }
 
-// CommonDir is the lowest directory that holds both a directory and a path, or is the
-// path; the top for paths that lead out of the tree.
+// CommonDir returns the lowest directory at or above dir that contains name, or name itself if it is at or above dir;
+// the top for paths that leave the tree.
 func CommonDir(dir, name string) string {
 	for dir != "." && dir != name && !strings.HasPrefix(name, dir+"/") {
 		dir = path.Dir(dir)
@@ -27,7 +27,7 @@ func CommonDir(dir, name string) string {
 	return dir
 }
 
-// MaxLinks is how many symbolic links a path may pass, as in Linux.
+// MaxLinks is the maximum number of symbolic links in the resolution of a path, as in Linux.
 const MaxLinks = 40
 
 var (
@@ -57,28 +57,28 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Tree reads the files of an fs.FS within limits and keeps what never
-// changes: where paths lead, what identifies files. Safe for concurrent use.
+// Tree reads the files of an fs.FS within limits, and caches immutable results: resolved paths and identities of files.
+// It is safe for concurrent use.
 type Tree struct {
 	Fsys   fs.FS
 	Links  fs.ReadLinkFS // nil when fsys has no symbolic links
 	Limits Limits
 
 	resolved sync.Map // path -> *resolution
-	// identities name the content of files: path without links -> string
+	// identities are the identities of files: path without links -> string
 	identities sync.Map
 	cache      *fileCache
 	small      smallFiles
-	// words hold what files mention: path without links -> *wordIndex
+	// words are the word indexes of files: path without links -> *wordIndex
 	words sync.Map
-	// made holds what sources keep, see Made.
+	// made has results of sources, see Made.
 	made sync.Map
 }
 
-// Made returns what sources keep that was made of the tree, by keys of their own types.
+// Made returns a map for results of sources about the tree, with keys of their own types.
 func (t *Tree) Made() *sync.Map { return &t.made }
 
-// Beside returns a tree that shares with t what is known of files by their content.
+// Beside returns a tree that shares with t the results about files with the same content.
 func (t *Tree) Beside(fsys fs.FS) *Tree {
 	other := New(fsys, t.Limits)
 	other.cache = t.cache
@@ -91,19 +91,18 @@ func New(fsys fs.FS, limits Limits) *Tree {
 	return t
 }
 
-// Resolution is where a path leads.
+// Resolution is the result of resolving a path.
 type Resolution struct {
 	Real  string // the path without symbolic links
 	IsDir bool
-	// links are the symbolic links passed, with their targets.
+	// Links are the symbolic links passed, with their targets.
 	Links []link
 	Err   error
 }
 
 type link struct{ path, target string }
 
-// Resolve follows the symbolic links of a cleaned slash path. Its err is
-// fs.ErrNotExist for what is not there.
+// Resolve follows the symbolic links of a cleaned slash path. Its Err is fs.ErrNotExist if the path does not exist.
 func (t *Tree) Resolve(name string) *Resolution {
 	if r, ok := t.resolved.Load(name); ok {
 		return r.(*Resolution)
@@ -171,8 +170,8 @@ func (t *Tree) follow(at string, passed []link) *Resolution {
 	return t.walkFrom(next, passed)
 }
 
-// walkFrom resolves name again from the top, counting the links passed so far: a
-// cache would hide a loop.
+// walkFrom resolves name from the top, and counts the links passed so far: with the cache, a loop would not be
+// detected.
 func (t *Tree) walkFrom(name string, passed []link) *Resolution {
 	at := "."
 	for rest := name; rest != "." && rest != ""; {
@@ -201,8 +200,7 @@ func (t *Tree) walkFrom(name string, passed []link) *Resolution {
 	return &Resolution{Real: ".", IsDir: true, Links: passed}
 }
 
-// irregular is the reason a submodule, pipe or device cannot be read, in the
-// words of the tree.
+// irregular returns the error of reading a submodule, pipe or device, if possible the tree's own.
 func (t *Tree) irregular(name string) error {
 	f, err := t.Fsys.Open(name)
 	if err == nil {
@@ -216,7 +214,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, more than the limit of %d bytes for a file", e.Path, e.size, e.limit)
 }
 
-// Read reads a file by its path without links. Its content must not be modified.
+// Read reads the file at a path without links. The content must not be modified.
 func (t *Tree) Read(real string) ([]byte, error) {
 	if data, ok := t.small.of(real); ok {
 		return data, nil

@@ -6,36 +6,33 @@ import (
 	"sync"
 )
 
-// wordIndex keeps what a file mentions.
+// wordIndex caches which words a file mentions.
 type wordIndex struct {
 	mu    sync.Mutex
 	found map[Query]bool
-	// obscure files may mention anything, and dollar is set when a file holds a dollar sign.
+	// obscure is set if the file may mention anything, dollar if it contains a dollar sign.
 	obscure, dollar, examined bool
 }
 
-// Query is what is looked for in the text of files. Without a text it is
-// answered by every file.
+// Query is a text to search for in files. Every file matches an empty text.
 type Query struct {
 	How  QueryKind
 	Text string
 }
 
-// QueryKind says what counts as a mention.
+// QueryKind is the kind of match for a Query.
 type QueryKind int
 
 const (
-	// wholeWord is a scalar of its own.
+	// WholeWord matches a scalar of its own.
 	WholeWord QueryKind = iota
-	// kindWord is the kind of an object, or that of a list of such objects, or of
-	// such lists.
+	// KindWord matches the kind of an object, or of a list of such objects, or of such lists.
 	KindWord
-	// groupWord is the group of an apiVersion.
+	// GroupWord matches the group of an apiVersion.
 	GroupWord
 )
 
-// Mentions returns which questions a file may answer, by setting their answers. A
-// file that cannot be read may answer all.
+// Mentions sets the answers to the queries that a file may match. A file that cannot be read may match all.
 func (t *Tree) Mentions(real string, asked []Query, answers []bool) {
 	x := t.wordsOf(real)
 	x.mu.Lock()
@@ -57,7 +54,7 @@ func (t *Tree) Mentions(real string, asked []Query, answers []bool) {
 	}
 }
 
-// HoldsDollar reports whether a file may hold a dollar sign, with which variables begin.
+// HoldsDollar reports whether a file may contain a dollar sign, with which variables begin.
 func (t *Tree) HoldsDollar(real string) bool {
 	x := t.wordsOf(real)
 	x.mu.Lock()
@@ -76,7 +73,7 @@ func (t *Tree) wordsOf(real string) *wordIndex {
 	return x.(*wordIndex)
 }
 
-// open reads a file and finds out whether it is obscure.
+// open reads a file and sets whether it is obscure.
 func (x *wordIndex) open(t *Tree, real string) []byte {
 	data, err := t.Read(real)
 	if !x.examined {
@@ -86,9 +83,8 @@ func (x *wordIndex) open(t *Tree, real string) []byte {
 	return joinLines(data)
 }
 
-// isMentioned finds a text that is not a part of a longer word. Texts that need
-// quotes, or may be the value of a scalar that is written otherwise, are taken to be
-// everywhere.
+// isMentioned reports whether a text occurs other than as part of a longer word. A text that needs quotes, or that may
+// be written in another way, is assumed to occur everywhere.
 func isMentioned(data []byte, q Query) bool {
 	if q.isVague() {
 		return true
@@ -105,18 +101,18 @@ func isMentioned(data []byte, q Query) bool {
 	}
 }
 
-// isVague reports whether a text is taken to be everywhere.
+// isVague reports whether a text is assumed to occur everywhere.
 func (q Query) isVague() bool {
 	return strings.IndexFunc(q.Text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }) >= 0
 }
 
-// beginsWord reports whether no word goes on at a place. What an escape of a quoted
-// scalar ends with is no part of a word.
+// beginsWord reports whether a word may begin at a position. The last character of an escape in a quoted scalar is not
+// part of a word.
 func beginsWord(data []byte, at int) bool {
 	return at == 0 || !isWordByte(data[at-1]) || at > 1 && data[at-2] == '\\'
 }
 
-// endsIn reports whether the text in front of rest counts.
+// endsIn reports whether the match before rest is complete.
 func (q Query) endsIn(rest []byte) bool {
 	switch q.How {
 	case KindWord:
@@ -133,8 +129,8 @@ func isWordByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '.' || b == '_'
 }
 
-// joinLines adds to a text what it is with the lines joined that a backslash before
-// the line break joins in a double-quoted scalar.
+// joinLines appends to a text a copy in which the lines are joined that a backslash before the line break joins in a
+// double-quoted scalar.
 func joinLines(data []byte) []byte {
 	if !bytes.Contains(data, []byte("\\\n")) && !bytes.Contains(data, []byte("\\\r\n")) {
 		return data
@@ -157,11 +153,9 @@ func joinLines(data []byte) []byte {
 	return append(joined, data...)
 }
 
-// isObscure reports whether scalars of a YAML or JSON text may hold what cannot be
-// read in it: it is no UTF-8 (YAML may be UTF-16), has escapes that stand for
-// letters (YAML 1.2 section 5.7) or join lines in unusual ways, binary scalars, or
-// tags spelled so that they may be any. A scalar may hold such a text itself, with
-// its backslashes escaped: patches do.
+// isObscure reports whether scalars of a YAML or JSON text may contain text that is not visible in it: it is not UTF-8
+// (YAML may be UTF-16), has escapes that stand for letters (YAML 1.2 section 5.7) or join lines in unusual ways, binary
+// scalars, or tags with escapes. A scalar may itself contain such a text with escaped backslashes, as patches do.
 func isObscure(data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 || isUTF16(data) {
 		return true
@@ -178,10 +172,9 @@ func isObscure(data []byte) bool {
 	return bytes.Contains(data, []byte("%TAG")) || hasObscureTag(data)
 }
 
-// isObscureEscape looks at what follows a backslash: a number; a line break that
-// is none elsewhere (NEL, LS, PS, a carriage return); another backslash and an
-// escape for a line break, which are a backslash before one in the text that the
-// scalar holds.
+// isObscureEscape reports whether rest, which follows a backslash, makes a text obscure: a number; a line break that is
+// not one elsewhere (NEL, LS, PS, a carriage return); or another backslash and an escape for a line break, which become
+// a backslash before a line break in the scalar's text.
 func isObscureEscape(rest []byte) bool {
 	if len(rest) == 0 {
 		return false
@@ -198,8 +191,7 @@ func isObscureEscape(rest []byte) bool {
 	}
 }
 
-// hasObscureTag finds a tag of a binary scalar, or one with percent-encoded
-// characters.
+// hasObscureTag reports whether a text has a tag of a binary scalar, or one with percent-encoded characters.
 func hasObscureTag(data []byte) bool {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(data[at:], '!')
@@ -220,8 +212,8 @@ func hasObscureTag(data []byte) bool {
 	}
 }
 
-// beginsTag reports whether a tag may begin at a place: after white space, which in
-// YAML may be of several bytes, after an indicator, or after an escape for either.
+// beginsTag reports whether a tag may begin at a position: after white space, which in YAML may have several bytes,
+// after an indicator, or after an escape for either.
 func beginsTag(data []byte, at int) bool {
 	if at == 0 {
 		return true

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// WordSet answers questions about a text that is not there any more: it holds the
-// hashes of its words, four bytes each, in order. It may answer yes where the text says
-// no, and never the other way round. An empty one is not known.
+// WordSet answers queries about a text without the text: it contains the hashes of its words, four bytes each, sorted.
+// It may wrongly report a match, but never wrongly report that there is none. An empty set means that the words are not
+// known.
 type WordSet []byte
 
-// WordSet returns the words of files together; nil when one cannot be read or may mention
-// anything.
+// WordSet returns the words of files; nil if a file cannot be read or may mention anything.
 func (t *Tree) WordSet(files []string) WordSet {
 	texts := make([][]byte, 0, len(files))
 	for _, name := range files {
@@ -26,7 +25,7 @@ func (t *Tree) WordSet(files []string) WordSet {
 	return WordsOf(texts)
 }
 
-// WordsOf returns the words of texts together; nil when one may mention anything.
+// WordsOf returns the words of texts; nil if a text may mention anything.
 func WordsOf(texts [][]byte) WordSet {
 	found := words{map[string]bool{}, map[string]bool{}}
 	for _, text := range texts {
@@ -45,8 +44,7 @@ func WordsOf(texts [][]byte) WordSet {
 	return set
 }
 
-// words are those of texts, and groups those that query.endsIn takes for groups. A text has most of its
-// words many times.
+// words are the distinct words of texts. groups are the words that Query.endsIn accepts as groups.
 type words struct{ whole, groups map[string]bool }
 
 // read adds the words of a text.
@@ -61,7 +59,7 @@ func (w words) read(data []byte) {
 			end++
 		}
 		w.add(data[at:end], data[end:])
-		if at > 0 && data[at-1] == '\\' { // which may take the first letter, see beginsWord
+		if at > 0 && data[at-1] == '\\' { // the first letter may belong to an escape, see beginsWord
 			w.add(data[at+1:end], data[end:])
 		}
 		at = end
@@ -77,7 +75,7 @@ func (w words) add(word, rest []byte) {
 	}
 }
 
-// hashes are those of the questions that the words answer.
+// hashes returns the hashes of the queries that the words match.
 func (w words) hashes() []uint32 {
 	all := make([]uint32, 0, 2*len(w.whole)+len(w.groups))
 	for word := range w.whole {
@@ -92,7 +90,7 @@ func (w words) hashes() []uint32 {
 	return all
 }
 
-// wordBytes are the bytes of which words are made.
+// wordBytes tells which bytes are part of words.
 var wordBytes = func() (is [256]bool) {
 	for b := range is {
 		is[b] = isWordByte(byte(b))
@@ -100,7 +98,7 @@ var wordBytes = func() (is [256]bool) {
 	return is
 }()
 
-// hashWord is the hash FNV-1a of a question.
+// hashWord returns the FNV-1a hash of a query.
 func hashWord(how QueryKind, word string) uint32 {
 	const start, prime = 2166136261, 16777619
 	h := (start ^ uint32(how)) * prime
@@ -110,7 +108,7 @@ func hashWord(how QueryKind, word string) uint32 {
 	return h
 }
 
-// Holds reports whether a question may be answered by the text, as isMentioned does.
+// Holds reports whether the text may match a query, like isMentioned.
 func (s WordSet) Holds(q Query) bool {
 	if q.isVague() {
 		return true

@@ -8,9 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// Changed are the slash paths of the files that are in c and not, or not the same, in
-// base. What trees have in common is not read. The commits may be of different
-// repositories.
+// Changed returns the slash paths of the files of c that are not in base or differ. Common subtrees are not read. The
+// commits may be of different repositories.
 func (c *Commit) Changed(base *Commit) (map[string]bool, error) {
 	d := &difference{head: c.repo, base: base.repo, changed: map[string]bool{}}
 	return d.changed, d.trees(".", c.commit.TreeHash, base.commit.TreeHash)
@@ -21,7 +20,7 @@ type difference struct {
 	changed    map[string]bool
 }
 
-// trees compares two directories; the zero hash is that of none.
+// trees compares two directories; the zero hash stands for a missing one.
 func (d *difference) trees(dir string, head, base plumbing.Hash) error {
 	if head == base {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// blobCacheBytes bounds what a repository keeps of file contents in memory.
+// blobCacheBytes limits the file contents that a repository caches in memory, in bytes.
 const blobCacheBytes = 256 << 20
 
 // Commit is a commit of a repository.
@@ -23,11 +23,10 @@ type Commit struct {
 	commit *object.Commit
 }
 
-// Hash is the commit's object name: 40 lower-case hex digits.
+// Hash returns the commit's object name: 40 lower-case hex digits.
 func (c *Commit) Hash() string { return c.commit.Hash.String() }
 
-// Parents are the object names of the commit's parents, in order. They need not be in
-// the repository.
+// Parents returns the object names of the commit's parents, in order. They may be missing in the repository.
 func (c *Commit) Parents() []string {
 	var names []string
 	for _, hash := range c.commit.ParentHashes {
@@ -36,7 +35,7 @@ func (c *Commit) Parents() []string {
 	return names
 }
 
-// FS is the commit's tree: read-only, not checked out, safe for concurrent use.
+// FS returns the commit's tree: read-only, not checked out, safe for concurrent use.
 func (c *Commit) FS() fs.FS {
 	t := &treeFS{repo: c.repo, root: c.commit.TreeHash}
 	t.modules = newModules(t)
@@ -65,7 +64,7 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 		switch {
 		case !utf8.ValidString(e.Name):
 			odd = append(odd, e)
-		case fs.ValidPath(e.Name) && e.Name != ".": // else git does not check it out
+		case fs.ValidPath(e.Name) && e.Name != ".": // git does not check out other names
 			d.entries[e.Name] = e
 		}
 	}
@@ -80,8 +79,8 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 	return d, nil
 }
 
-// spelled is a name that is no UTF-8, as a path of fs.FS has to be, with escapes for what is
-// not. The file is there all the same, and what applies a directory applies it.
+// spelled returns a name that is not valid UTF-8 in escaped form, because paths of fs.FS must be UTF-8. The file
+// exists, and deployers of the directory apply it.
 func spelled(name string) string {
 	quoted := strconv.Quote(name)
 	return quoted[1 : len(quoted)-1]
@@ -120,7 +119,7 @@ func (r *Repository) readBlob(hash plumbing.Hash) ([]byte, error) {
 	return buffer, nil
 }
 
-// size is a file's length in bytes, without loading it.
+// size returns a file's length in bytes without loading it.
 func (r *Repository) size(hash plumbing.Hash) (int64, error) {
 	if data, ok := r.blobs.get(hash); ok {
 		return int64(len(data)), nil
@@ -138,8 +137,8 @@ func explainMissing(what string, hash plumbing.Hash, err error) error {
 	return err
 }
 
-// blobCache keeps file contents up to a number of bytes; what does not fit is
-// read again each time. It may be read at any time, by many.
+// blobCache caches file contents up to a number of bytes. Others are read again each time. get is safe for concurrent
+// use.
 type blobCache struct {
 	budget int64
 	data   sync.Map // plumbing.Hash -> []byte
@@ -153,7 +152,7 @@ func (c *blobCache) get(hash plumbing.Hash) ([]byte, bool) {
 	return data.([]byte), true
 }
 
-// put keeps a content; one at a time.
+// put caches a content. It must not be called concurrently.
 func (c *blobCache) put(hash plumbing.Hash, data []byte) {
 	if int64(len(data)) > c.budget {
 		return
@@ -163,7 +162,7 @@ func (c *blobCache) put(hash plumbing.Hash, data []byte) {
 	}
 }
 
-// modeOf translates git's file mode.
+// modeOf converts git's file mode.
 func modeOf(m filemode.FileMode) fs.FileMode {
 	switch m {
 	case filemode.Dir:

@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// Dir opens a plain directory, without git. Symbolic links are followed inside
-// it only; anything that is neither a file nor a directory cannot be opened. The
-// directory stays open until the tree is garbage collected.
+// Dir opens a plain directory, without git. Symbolic links must not leave it. Anything that is neither a file nor a
+// directory cannot be opened. The directory stays open until the tree is garbage collected.
 func Dir(path string) (fs.FS, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -18,11 +17,10 @@ func Dir(path string) (fs.FS, error) {
 	return &dirFS{root: root, under: root.FS().(rootFS)}, nil
 }
 
-// mostAhead is the most memory that is taken for a file before it is read, in bytes: what a file is said
-// to have may not be there.
+// mostAhead limits the memory that is allocated for a file before it is read, in bytes: the reported size may be wrong.
 const mostAhead = 1 << 20
 
-// rootFS is what os.Root.FS returns.
+// rootFS is the type of the result of os.Root.FS.
 type rootFS interface {
 	fs.ReadDirFS
 	fs.ReadFileFS
@@ -30,8 +28,8 @@ type rootFS interface {
 	fs.ReadLinkFS
 }
 
-// dirFS keeps the os.Root alive that its files are opened through, and refuses
-// pipes, sockets and devices, reading which might never end.
+// dirFS keeps a reference to the os.Root of its files, and refuses pipes, sockets and devices, reading which might
+// never end.
 type dirFS struct {
 	root  *os.Root
 	under rootFS

@@ -16,10 +16,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 )
 
-// Fetch gets commits by their full object names, with their trees and files but
-// without their history, into the bare repository at dir, and opens it. What dir does
-// not have is made; a repository that Fetch made may get more. No other repository is
-// read or written, and no configuration of git is in force.
+// Fetch fetches commits by their full object names, with their trees and files but without their history, into the bare
+// repository at dir, and opens it. It creates dir if needed; a repository created by Fetch may be used again. It
+// neither reads nor writes other repositories, and ignores git's configuration.
 func Fetch(ctx context.Context, dir string, from Remote, hashes ...string) (*Repository, error) {
 	return from.fetch(ctx, dir, hashes, func(req *packp.UploadPackRequest) error {
 		req.Depth = packp.DepthCommits(1)
@@ -27,9 +26,8 @@ func Fetch(ctx context.Context, dir string, from Remote, hashes ...string) (*Rep
 	})
 }
 
-// FetchHistory gets commits with all of their history, but with neither trees nor
-// files: enough for MergeBase, and little to transfer. It must not share its dir with
-// Fetch. A server that does not support partial clones is an error.
+// FetchHistory fetches commits with all of their history, but without trees and files: enough for MergeBase, and little
+// to transfer. It must not share its dir with Fetch. It fails if the server does not support partial clones.
 func FetchHistory(ctx context.Context, dir string, from Remote, hashes ...string) (*Repository, error) {
 	return from.fetch(ctx, dir, hashes, func(req *packp.UploadPackRequest) error {
 		req.Filter = packp.FilterTreeDepth(0)
@@ -49,7 +47,7 @@ func (r Remote) fetch(ctx context.Context, dir string, hashes []string, shape fu
 		}
 		return nil, fmt.Errorf("fetch %s: %w", r.URL, err)
 	}
-	// Not by Open: the directory may be inside of another repository's work tree.
+	// Open is not used because the directory may be inside another repository's work tree.
 	opened, err := openAt(location{gitDir: dir, common: dir}, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open what was fetched: %w", err)
@@ -57,7 +55,7 @@ func (r Remote) fetch(ctx context.Context, dir string, hashes []string, shape fu
 	return opened, nil
 }
 
-// makeStore opens the bare repository at dir, and makes it first if there is none.
+// makeStore opens the bare repository at dir, and creates it if there is none.
 func makeStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func makeStore(dir string) (*store, error) {
 	return into, err
 }
 
-// get asks for commits and stores what comes.
+// get requests commits and stores the received objects.
 func (r Remote) get(ctx context.Context, into *store, hashes []string, shape func(*packp.UploadPackRequest) error) error {
 	wants, err := objectNames(hashes)
 	if err != nil {
@@ -119,7 +117,7 @@ func (r Remote) keepPack(into *store, pack io.Reader) error {
 	return errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
-// keepNames stores references to what was asked for, and where histories are cut.
+// keepNames stores references to the requested commits, and the shallow boundaries.
 func keepNames(into *store, req *packp.UploadPackRequest, resp *packp.UploadPackResponse) error {
 	shallows, err := into.Shallow()
 	if err != nil {
@@ -138,7 +136,7 @@ func keepNames(into *store, req *packp.UploadPackRequest, resp *packp.UploadPack
 	return nil
 }
 
-// demultiplexed is the pack alone of an answer that the server mixes with messages.
+// demultiplexed returns the pack in an answer that may also contain messages of the server.
 func demultiplexed(req *packp.UploadPackRequest, resp io.Reader) io.Reader {
 	switch {
 	case req.Capabilities.Supports(capability.Sideband64k):
@@ -165,8 +163,7 @@ func objectNames(hashes []string) ([]plumbing.Hash, error) {
 	return names, nil
 }
 
-// Partial reports whether a repository may lack files and trees of its commits, as a
-// partial clone does.
+// Partial reports whether files and trees of commits may be missing in a repository, as in a partial clone.
 func (r *Repository) Partial() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,24 +9,23 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// chains adds up what has to be in memory to make an object of a pack: the object, what
-// it is a delta of, what that is a delta of, and so on. go-git holds all of these at the
-// same time, and a few bytes of a pack can stand for a file of any size.
+// chains computes the memory that is needed to unpack an object of a pack: the object, its delta base, the base of
+// that, and so on. go-git holds all of them at the same time, and a few bytes of a pack can stand for a file of any
+// size.
 type chains struct {
 	most int64 // bytes, unpacked; 0 is no bound
-	// made are the objects so far, in the order of their places in the pack.
+	// made are the objects so far, in order of their offsets in the pack.
 	made []link
-	// named says that there are deltas that name what they are of, which may come later in
-	// the pack. Then all deltas count as one chain, on the largest object that is none.
+	// named is set if there are deltas that refer to their base by name, which may follow later in the pack. Then all
+	// deltas count as one chain, on the largest object that is not a delta.
 	named           bool
 	deltas, largest int64
 }
 
-// link is an object of a pack: where it begins, and the bytes of it and all that it is
-// made of.
+// link is an object of a pack: its offset, and the total size of its delta chain.
 type link struct{ at, bytes int64 }
 
-// add counts an object of a pack, which has size bytes when it is unpacked.
+// add adds an object of a pack. size is its unpacked size in bytes.
 func (c *chains) add(h *packfile.ObjectHeader, size int64) error {
 	if c.most == 0 {
 		return nil

@@ -12,31 +12,27 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// Limits bound what a fetch takes from a server. A zero field is no bound. Time is
-// bounded by the context.
+// Limits bound what a fetch accepts from a server. A zero field means no limit. The context limits the time.
 type Limits struct {
-	// Bytes is the most that one answer may have, as it is sent: the list of references,
-	// or the pack.
+	// Bytes is the maximum size of one answer as transferred: the list of references, or the pack.
 	Bytes int64
-	// Objects is the most commits, trees and files that a pack may have.
+	// Objects is the maximum number of commits, trees and files in a pack.
 	Objects int64
-	// Object is the most bytes that one of them may have, unpacked. A delta counts as
-	// what it makes. An object, what it is a delta of, what that is a delta of, and so on
-	// may have chainObjects times as many together.
+	// Object is the maximum size of one of them, unpacked, in bytes. A delta counts as its result. A whole delta chain
+	// may have chainObjects times this size.
 	Object int64
-	// Unpacked is the most bytes that all of them may have together, unpacked.
+	// Unpacked is the maximum size of all of them together, unpacked, in bytes.
 	Unpacked int64
 }
 
-// chainObjects is how many of the largest objects may be needed to make one of them. Base
-// and head have two versions of a file.
+// chainObjects is how many objects of maximum size a delta chain may need. Base and head have two versions of a file.
 const chainObjects = 2
 
-// Limit names a bound of Limits.
+// Limit is the name of a limit.
 type Limit string
 
-// What may be over its limit. LimitTime is for callers who bound a fetch by a context:
-// an error like the others, as the cause of its end.
+// The limits. LimitTime is for callers that limit the time of a fetch: a LimitError with it is the cause of the
+// canceled context.
 const (
 	LimitBytes    Limit = "bytes"
 	LimitObjects  Limit = "objects"
@@ -46,7 +42,7 @@ const (
 	LimitTime     Limit = "time"
 )
 
-// LimitError is a fetch that was given up because it would take more than it may.
+// LimitError is the error of a fetch that exceeded a limit.
 type LimitError struct {
 	Limit Limit
 	// Max is the limit: a number of bytes or objects, or of seconds.
@@ -69,7 +65,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("it takes longer than %d seconds", e.Max)
 }
 
-// over returns an error when a number is over a limit that is set.
+// over returns an error if a number exceeds a limit that is set.
 func over(limit Limit, n, most int64) error {
 	if most > 0 && n > most {
 		return &LimitError{Limit: limit, Max: most}
@@ -77,12 +73,12 @@ func over(limit Limit, n, most int64) error {
 	return nil
 }
 
-// bounded reports whether a pack has to be looked at before it is taken.
+// bounded reports whether a pack must be inspected before it is stored.
 func (l Limits) bounded() bool { return l.Objects > 0 || l.Object > 0 || l.Unpacked > 0 }
 
-// inspected keeps a pack in a file of dir while what it declares is held against the
-// limits, and returns the file from its beginning. go-git holds whole objects in memory
-// to index a pack, so that one over a limit must not reach it.
+// inspected writes a pack to a file in dir while it checks the declared sizes against the limits, and returns the file,
+// positioned at its beginning. go-git indexes a pack with whole objects in memory, so a pack that exceeds a limit must
+// not be passed to it.
 func (l Limits) inspected(pack io.Reader, dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, "received-*")
 	if err != nil {
@@ -98,7 +94,7 @@ func (l Limits) inspected(pack io.Reader, dir string) (*os.File, error) {
 	return file, nil
 }
 
-// inspect reads a pack to its end, and no further than to what is over a limit.
+// inspect reads a pack to its end, or stops when it exceeds a limit.
 func (l Limits) inspect(pack io.Reader) error {
 	s := packfile.NewScanner(pack)
 	_, count, err := s.Header()
@@ -123,12 +119,11 @@ func (l Limits) inspect(pack io.Reader) error {
 	if _, err := s.Checksum(); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, pack) // messages after it
+	_, err = io.Copy(io.Discard, pack) // messages may follow it
 	return err
 }
 
-// next returns the unpacked size of the next object. The scanner reads no more of it than
-// it declares.
+// next returns the unpacked size of the next object. The scanner reads at most the declared size.
 func (l Limits) next(s *packfile.Scanner, made *chains) (int64, error) {
 	header, err := s.NextObjectHeader()
 	if err != nil {
@@ -156,8 +151,7 @@ func (l Limits) next(s *packfile.Scanner, made *chains) (int64, error) {
 	return size, made.add(header, size)
 }
 
-// beginning keeps the first bytes of what is written: those of a delta tell how large
-// its result is.
+// beginning keeps the first bytes that are written to it: those of a delta contain the size of its result.
 type beginning struct{ first []byte }
 
 // Write implements io.Writer.
@@ -168,8 +162,8 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// target is the size of a delta's result: the second of two variable-length integers
-// (gitformat-pack, "Deltified representation").
+// target returns the size of a delta's result: the second of two variable-length integers (gitformat-pack, "Deltified
+// representation").
 func (b *beginning) target() (int64, error) {
 	r := bytes.NewReader(b.first)
 	_, err := binary.ReadUvarint(r)

@@ -16,34 +16,33 @@ import (
 )
 
 const (
-	// maxAnswer bounds an answer of a server without other limits, in bytes.
+	// maxAnswer limits an answer of a server if there is no other limit, in bytes.
 	maxAnswer = 4 << 30
-	// maxTries is how often a request is sent to a server that fails or cannot be reached.
+	// maxTries is the maximum number of attempts if a server fails or cannot be reached.
 	maxTries = 3
-	// firstPause is waited before the second try, twice that before the third.
+	// firstPause is the pause before the second attempt; before the third it is twice as long.
 	firstPause = time.Second
 )
 
-// Remote is a repository on a git server, asked by HTTP or through a stream.
+// Remote is a repository on a git server, reached by HTTP or through a stream.
 type Remote struct {
-	// URL is the repository's, of https or http, without credentials. Redirects are not
-	// followed: the token goes to this host and to no other.
+	// URL is the https or http URL of the repository, without credentials. Redirects are not followed, so that the
+	// token is not sent to another host.
 	URL string
-	// Token authenticates the way GitHub takes it, when it is not empty.
+	// Token is sent in the form that GitHub expects, unless it is empty.
 	Token string
 	// Transport makes the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
 	// Stream runs git-upload-pack on the server and returns its input and output; nil for HTTP.
 	Stream func(context.Context) (io.ReadWriteCloser, error)
-	// Limits bound what is taken. What is over one is a *LimitError.
+	// Limits bound what is accepted. The error for an exceeded limit is a *LimitError.
 	Limits Limits
 
 	pause time.Duration // before the second try, firstPause when 0
 }
 
-// References are the hashes that a server's references point at, by their full names:
-// refs/heads/main, refs/pull/7/head, HEAD. Tags that are objects of their own are hashes of
-// these objects.
+// References returns the hashes of the server's references by full name: refs/heads/main, refs/pull/7/head, HEAD. For
+// an annotated tag, it is the hash of the tag object.
 func (r Remote) References(ctx context.Context) (map[string]string, error) {
 	session, err := r.session()
 	if err != nil {
@@ -91,7 +90,7 @@ func (r Remote) session() (transport.UploadPackSession, error) {
 	}).NewUploadPackSession(endpoint, auth)
 }
 
-// explainRemote words go-git's error about a server.
+// explainRemote adds an explanation to go-git's error about a server.
 func explainRemote(err error) error {
 	switch {
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
@@ -104,8 +103,7 @@ func explainRemote(err error) error {
 	return err
 }
 
-// patient asks again after failures, and bounds the size of answers. All requests of a
-// fetch may be repeated.
+// patient repeats requests after failures, and limits the size of answers. All requests of a fetch may be repeated.
 type patient struct {
 	next  http.RoundTripper
 	pause time.Duration
@@ -121,7 +119,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		if err == nil {
-			_ = resp.Body.Close() // nothing in it is of use
+			_ = resp.Body.Close() // its content is not used
 		}
 		select {
 		case <-req.Context().Done():
@@ -164,7 +162,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
 	b.left -= int64(n)
-	if b.left < 0 { // one byte more than may come
+	if b.left < 0 { // one byte too many
 		return n - 1, &LimitError{Limit: LimitBytes, Max: b.most}
 	}
 	return n, err

@@ -11,7 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// streamSession talks to git-upload-pack through its input and output.
+// streamSession communicates with git-upload-pack through its input and output.
 type streamSession struct {
 	open func(context.Context) (io.ReadWriteCloser, error)
 	most int64 // bytes of all answers
@@ -44,7 +44,7 @@ func (s *streamSession) AdvertisedReferencesContext(ctx context.Context) (*packp
 	return offer, nil
 }
 
-// explain prefers the stream's own error at its end, such as what the server reported.
+// explain returns the stream's own error at its end, such as a message of the server, if there is one.
 func (s *streamSession) explain(err error) error {
 	if _, end := s.stream.Read(make([]byte, 1)); end != nil && !errors.Is(end, io.EOF) {
 		return end
@@ -52,7 +52,7 @@ func (s *streamSession) explain(err error) error {
 	return err
 }
 
-// UploadPack implements transport.UploadPackSession. Everything is sent before anything is read.
+// UploadPack implements transport.UploadPackSession. It sends the whole request before it reads the answer.
 func (s *streamSession) UploadPack(_ context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err

@@ -13,12 +13,11 @@ type rule struct {
 	segments []string
 	negated  bool
 	dirOnly  bool
-	// anchored: the pattern has a slash, so it matches the path below dir rather
-	// than just the name.
+	// anchored is set if the pattern has a slash, so that it matches the path below dir, not just the name.
 	anchored bool
 }
 
-// excludes are the rules of .git/info/exclude.
+// excludes returns the rules of .git/info/exclude.
 func (r *Repository) excludes() []rule {
 	data, err := os.ReadFile(filepath.Join(r.location.common, "info", "exclude"))
 	if err != nil {
@@ -54,7 +53,7 @@ func parseRule(dir, line string) (rule, bool) {
 	return r, true
 }
 
-// trimTrailingSpace cuts spaces off the end unless they are escaped.
+// trimTrailingSpace removes trailing spaces unless they are escaped.
 func trimTrailingSpace(line string) string {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
@@ -62,8 +61,8 @@ func trimTrailingSpace(line string) string {
 	return line
 }
 
-// excluded reports whether the last rule that matches name excludes it. The
-// directories above name are known not to be excluded.
+// excluded reports whether the last matching rule excludes name. The directories above name are known not to be
+// excluded.
 func excluded(rules []rule, name string, isDir bool) bool {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if rules[i].matches(name, isDir) {
@@ -90,8 +89,8 @@ func (r rule) matches(name string, isDir bool) bool {
 	return matchSegments(r.segments, strings.Split(name, "/"))
 }
 
-// matchSegments matches a pattern against a whole path; `**` stands for any
-// number of directories, at the end for everything below.
+// matchSegments matches a pattern against a whole path. `**` matches any number of directories, and at the end
+// everything below.
 func matchSegments(pattern, name []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {

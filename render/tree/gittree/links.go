@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// linkReader is what resolving symbolic links needs to know of a tree. Paths
-// passed to it hold no links.
+// linkReader provides what the resolution of symbolic links needs. Paths passed to it contain no links.
 type linkReader struct {
 	// entry returns the type of an entry of a directory.
 	entry    func(dir, base string) (fs.FileMode, error)
 	readLink func(name string) (string, error)
 }
 
-// resolveLinks rewrites name so that it passes no symbolic link (its last part
-// may be one when follow is not set). Links lead inside the tree only.
+// resolveLinks returns the path that name leads to, without symbolic links (the last element may be one if follow is
+// not set). Links must not leave the tree.
 func resolveLinks(name string, follow bool, tree linkReader) (string, error) {
 	rest, done := name, "."
 	for links := 0; rest != "." && rest != ""; {
@@ -49,8 +48,7 @@ func resolveLinks(name string, follow bool, tree linkReader) (string, error) {
 	return done, nil
 }
 
-// linkTarget is the path, from the top of the tree, of rest below the target of a
-// link that lies in dir.
+// linkTarget returns the path, from the top of the tree, of rest below the target of a link in dir.
 func linkTarget(dir, target, rest string) (string, error) {
 	if path.IsAbs(target) {
 		return "", errAbsolute

@@ -9,9 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// MergeBase is the best common ancestor of two commits, as `git merge-base`
-// finds it. In a shallow clone it looks as far as the history goes; when that is
-// not enough the error says how to get more.
+// MergeBase returns the best common ancestor of two commits, like `git merge-base`. In a shallow clone it searches the
+// available history; if that is not enough, the error says how to fetch more.
 func (r *Repository) MergeBase(a, b *Commit) (*Commit, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,7 +29,7 @@ func (r *Repository) MergeBase(a, b *Commit) (*Commit, error) {
 	return nil, fmt.Errorf("find the merge base of %s and %s: their histories have no commit in common", a.Hash(), b.Hash())
 }
 
-// side marks from where a commit was reached.
+// side marks from which commit a commit was reached.
 type side uint8
 
 const (
@@ -39,14 +38,14 @@ const (
 	stale // an ancestor of a common ancestor
 )
 
-// painter walks two histories from their tips, newest commit first, and marks
-// what each reaches: the algorithm of git's commit-reach.c.
+// painter walks two histories from their tips, newest commit first, and marks the reached commits: the algorithm of
+// git's commit-reach.c.
 type painter struct {
 	repo    *Repository
 	flags   map[plumbing.Hash]side
 	commits map[plumbing.Hash]*object.Commit
 	queue   commitQueue
-	// cut is true when the walk met the edge of a shallow clone.
+	// cut is set when the walk reached the boundary of a shallow clone.
 	cut bool
 }
 
@@ -68,7 +67,7 @@ func (p *painter) find(a, b *object.Commit) (*object.Commit, error) {
 	return p.best(common), nil
 }
 
-// unsettled reports whether the queue still holds a commit that could matter.
+// unsettled reports whether the queue still contains a commit that could matter.
 func (p *painter) unsettled() bool {
 	for _, c := range p.queue {
 		if p.flags[c.Hash]&stale == 0 {
@@ -106,7 +105,7 @@ func (p *painter) spread(c *object.Commit, flags side) error {
 	return nil
 }
 
-// best is the newest common ancestor that is no ancestor of another.
+// best returns the newest common ancestor that is not an ancestor of another one.
 func (p *painter) best(common []*object.Commit) *object.Commit {
 	for _, c := range common {
 		if p.flags[c.Hash]&stale == 0 {
@@ -116,8 +115,8 @@ func (p *painter) best(common []*object.Commit) *object.Commit {
 	return nil
 }
 
-// commitQueue is a heap with the newest commit on top; equal times are ordered by
-// hash, so that results do not depend on chance.
+// commitQueue is a heap with the newest commit on top. Commits with equal times are ordered by hash, so that results
+// are deterministic.
 type commitQueue []*object.Commit
 
 func (q commitQueue) Len() int      { return len(q) }

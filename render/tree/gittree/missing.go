@@ -9,17 +9,16 @@ import (
 	git "github.com/go-git/go-git/v5"
 )
 
-// MissingRevisionError says that a revision is not in the repository, and how to
-// get it.
+// MissingRevisionError is the error of a revision that is not in the repository. Its message says how to get it.
 type MissingRevisionError struct {
-	// Revision is what was asked for.
+	// Revision is the requested revision.
 	Revision string
-	// Shallow is true when the repository's history is cut off.
+	// Shallow is set when the repository's history is incomplete.
 	Shallow bool
-	// Begins is true when the commit is there from which ~N and ^N of the revision count.
+	// Begins is set when the commit exists to which ~N and ^N of the revision are applied.
 	Begins bool
-	// Tracking is the same revision of the branch of a remote, as origin/main~1 of main~1,
-	// where the repository has that.
+	// Tracking is the same revision of a remote-tracking branch, for example origin/main~1 for main~1, if the
+	// repository has it.
 	Tracking string
 }
 
@@ -34,7 +33,7 @@ func (e *MissingRevisionError) Error() string {
 	return msg
 }
 
-// hint is the command that brings the revision.
+// hint returns the command that fetches the revision.
 func (e *MissingRevisionError) hint() string {
 	name, steps := splitRevision(e.Revision)
 	switch {
@@ -48,7 +47,7 @@ func (e *MissingRevisionError) hint() string {
 		return fmt.Sprintf("fetch it with `git fetch origin %[1]s:refs/remotes/origin/%[1]s`",
 			strings.TrimPrefix(name, "origin/"))
 	}
-	// Without a second name git fetches it into FETCH_HEAD only.
+	// Without a second name git only sets FETCH_HEAD.
 	return fmt.Sprintf("fetch it with `git fetch origin %[1]s:%[1]s`", name)
 }
 
@@ -59,7 +58,7 @@ func (e *MissingRevisionError) deepen() string {
 	return "`git fetch origin`"
 }
 
-// explainExtension words go-git's refusal of a repository format.
+// explainExtension adds an explanation to go-git's refusal of a repository format.
 func explainExtension(err error) error {
 	if errors.Is(err, git.ErrUnknownExtension) || errors.Is(err, git.ErrUnsupportedRepositoryFormatVersion) ||
 		errors.Is(err, git.ErrUnsupportedExtensionRepositoryFormatVersion) {

@@ -9,11 +9,11 @@ import (
 	"github.com/go-git/go-git/v5/config"
 )
 
-// maxConfig is the largest configuration of a repository that is read, in bytes.
+// maxConfig is the maximum size of a repository's configuration, in bytes.
 const maxConfig = 1 << 20
 
-// Remotes returns the URLs of the repository's remotes, in order; none when its
-// configuration cannot be read. They may hold credentials.
+// Remotes returns the URLs of the repository's remotes, sorted; none if its configuration cannot be read. They may
+// contain credentials.
 func (r *Repository) Remotes() []string {
 	f, err := os.Open(filepath.Join(r.location.common, "config"))
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package gittree opens file trees for rendering: commits of a git repository
-// straight from its object database, a work tree as `git add --all` would see
-// it, and plain directories. Every tree is a read-only fs.FS that is safe for
-// concurrent use and also implements fs.ReadDirFS, fs.ReadFileFS, fs.StatFS and
-// fs.ReadLinkFS. Symbolic links are followed inside the tree only.
+// Package gittree opens file trees for rendering: commits of a git repository directly from its object database, a work
+// tree as `git add --all` would see it, and plain directories. Every tree is a read-only fs.FS that is safe for
+// concurrent use and also implements fs.ReadDirFS, fs.ReadFileFS, fs.StatFS and fs.ReadLinkFS. Symbolic links must not
+// leave the tree.
 //
-// No git program is run, and what is opened is not written to. Fetch gets commits
-// from a server, into a repository of their own.
+// No git program is run, and opened repositories are not written to. Fetch fetches commits from a server into a
+// repository of its own.
 package gittree
 
 import (
@@ -26,17 +25,16 @@ type Repository struct {
 	prefix   string
 	store    *store
 
-	// mu guards every use of store: go-git's storers are not safe for concurrent
-	// reads. The caches below hold immutable values and need no lock to be read.
+	// mu guards every use of store: go-git's storers are not safe for concurrent reads. The caches below hold immutable
+	// values and are read without a lock.
 	mu    sync.Mutex
 	trees sync.Map // plumbing.Hash -> *directory
 	blobs blobCache
 }
 
-// Open opens the repository that holds path: path or the nearest directory above
-// it with a `.git` directory or a `.git` file (linked work trees, submodules). A bare
-// repository is opened by its own path, and only outside of work trees: inside one it
-// may be what somebody committed.
+// Open opens the repository that contains path: path or the nearest directory above it with a `.git` directory or a
+// `.git` file (linked work trees, submodules). A bare repository is opened by its own path, and only outside of work
+// trees: inside one, it may be committed content.
 func Open(path string) (*Repository, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -56,7 +54,7 @@ func Open(path string) (*Repository, error) {
 	return r, nil
 }
 
-// openAt opens the repository at a location, for a path in it.
+// openAt opens the repository at a location. abs is a path in it.
 func openAt(loc location, abs string) (*Repository, error) {
 	st, err := openStore(loc)
 	if err != nil {
@@ -70,8 +68,8 @@ func openAt(loc location, abs string) (*Repository, error) {
 	}, nil
 }
 
-// prefix is the slash path of abs inside the work tree; "." at its top, in a
-// bare repository and inside a `.git` directory.
+// prefix returns the slash path of abs inside the work tree: "." at its top, in a bare repository and inside a `.git`
+// directory.
 func prefix(loc location, abs string) string {
 	if loc.workTree == "" {
 		return "."
@@ -83,12 +81,10 @@ func prefix(loc location, abs string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Prefix is the slash path, inside the repository, of the path given to Open;
-// "." at its top.
+// Prefix returns the slash path, inside the repository, of the path given to Open; "." at its top.
 func (r *Repository) Prefix() string { return r.prefix }
 
-// Root is the directory of the work tree, or of the repository itself when it is
-// bare.
+// Root returns the directory of the work tree, or of the repository itself if it is bare.
 func (r *Repository) Root() string {
 	if r.location.workTree != "" {
 		return r.location.workTree
@@ -96,11 +92,10 @@ func (r *Repository) Root() string {
 	return r.location.gitDir
 }
 
-// Commit resolves a revision (a branch, a tag, a hash or its beginning, `HEAD~2`,
-// `origin/main`, ...) to a commit. The error of a revision that is not there says
-// how to fetch it. What git knows besides, as `main@{1}` and `main:path`, is an error.
-// 40 hex digits are always the name of an object, that of the commit or
-// of a tag of it, whatever references are called.
+// Commit resolves a revision (a branch, a tag, a hash or its beginning, `HEAD~2`, `origin/main`, ...) to a commit. The
+// error of a missing revision says how to fetch it. Other syntax of git, such as `main@{1}` and `main:path`, is an
+// error. 40 hex digits are always the name of an object, either a commit or a tag of one, even if a reference has that
+// name.
 func (r *Repository) Commit(rev string) (*Commit, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,8 +127,8 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)
 }
 
-// named returns the commit with a name, or the one that the tag object with this name is
-// of. What is stored under a name that is not its own is an error.
+// named returns the commit with an object name, or the commit of the tag object with that name. It fails if the stored
+// object has another name.
 func (r *Repository) named(name plumbing.Hash) (*object.Commit, error) {
 	for {
 		found, err := r.store.EncodedObject(plumbing.AnyObject, name)
@@ -154,8 +149,8 @@ func (r *Repository) named(name plumbing.Hash) (*object.Commit, error) {
 	}
 }
 
-// empty reports whether nothing was ever committed: HEAD names a branch that does
-// not exist and there is no other reference.
+// empty reports whether the repository has no commits: HEAD names a branch that does not exist, and there are no other
+// references.
 func (r *Repository) empty(repo *git.Repository) bool {
 	if _, err := repo.Head(); err == nil {
 		return false

@@ -15,20 +15,20 @@ import (
 )
 
 var (
-	// step is one ~N or ^N of a revision, or a ^{} or ^{commit}, which a commit satisfies.
+	// step matches one ~N or ^N of a revision, or a ^{} or ^{commit}, which every commit satisfies.
 	step = regexp.MustCompile(`^(?:\^\{(?:commit)?\}|([~^])([0-9]*))`)
-	// hashPrefix is the beginning of a hash, of at least the digits that git wants.
+	// hashPrefix matches the beginning of a hash, with git's minimum length.
 	hashPrefix = regexp.MustCompile(`^[0-9a-fA-F]{4,39}$`)
-	// pseudoRef is the name of a reference beside refs/, as HEAD and FETCH_HEAD.
+	// pseudoRef matches the name of a reference outside of refs/, such as HEAD and FETCH_HEAD.
 	pseudoRef = regexp.MustCompile(`^[A-Z_]+$`)
 )
 
-// errAmbiguous is the error of the beginning of a hash that several commits have.
+// errAmbiguous is the error for the beginning of a hash that several commits share.
 var errAmbiguous = errors.New("several commits begin with this, give more of the hash")
 
-// find returns the commit of a revision: a reference or a hash or its beginning, then any
-// number of ~N and ^N. As in git a reference wins over the beginning of a hash. go-git's own
-// ResolveRevision prefers the hash, and passes over what it does not know, as @{1}.
+// find returns the commit of a revision: a reference, or a hash or its beginning, followed by any number of ~N and ^N.
+// As in git, a reference has precedence over the beginning of a hash. go-git's own ResolveRevision prefers the hash,
+// and ignores unknown syntax such as @{1}.
 func (r *Repository) find(rev string) (*object.Commit, error) {
 	name, rest := splitRevision(rev)
 	if err := checkRevision(name, rest); err != nil {
@@ -45,8 +45,7 @@ func (r *Repository) find(rev string) (*object.Commit, error) {
 	return c, err
 }
 
-// splitRevision cuts what follows the name off a revision. No reference has these characters
-// in its name.
+// splitRevision splits a revision after its name. Names of references do not contain these characters.
 func splitRevision(rev string) (name, rest string) {
 	end := strings.IndexAny(rev, "~^:")
 	if at := strings.Index(rev, "@{"); at >= 0 && (end < 0 || at < end) {
@@ -58,7 +57,7 @@ func splitRevision(rev string) (name, rest string) {
 	return rev[:end], rev[end:]
 }
 
-// checkRevision returns an error if a revision has a form that find does not read.
+// checkRevision returns an error if a revision has a form that find does not support.
 func checkRevision(name, rest string) error {
 	if strings.Contains(name, "..") {
 		return errors.New("this is a range: name one revision")
@@ -76,7 +75,7 @@ func checkRevision(name, rest string) error {
 	return nil
 }
 
-// start returns the commit that the name at the beginning of a revision is of.
+// start returns the commit of the name at the beginning of a revision.
 func (r *Repository) start(name string) (*object.Commit, error) {
 	if plumbing.IsHash(name) {
 		return r.named(plumbing.NewHash(name))
@@ -99,7 +98,7 @@ func (r *Repository) start(name string) (*object.Commit, error) {
 	return nil, plumbing.ErrReferenceNotFound
 }
 
-// beginning returns the one commit whose hash, or that of a tag of it, begins with prefix.
+// beginning returns the only commit whose hash, or that of a tag of it, begins with prefix.
 func (r *Repository) beginning(prefix string) (*object.Commit, error) {
 	whole, err := hex.DecodeString(prefix[:len(prefix)&^1])
 	if err != nil {
@@ -167,7 +166,7 @@ func parent(c *object.Commit, n int) (*object.Commit, error) {
 	}
 }
 
-// missed returns the error of a revision that is not there.
+// missed returns the error of a missing revision.
 func (r *Repository) missed(rev string) *MissingRevisionError {
 	e := &MissingRevisionError{Revision: rev, Shallow: r.shallow()}
 	name, steps := splitRevision(rev)
@@ -181,7 +180,7 @@ func (r *Repository) missed(rev string) *MissingRevisionError {
 	return e
 }
 
-// unborn returns the branch that HEAD is, if a revision is of HEAD and the branch has no commit yet.
+// unborn returns the branch of HEAD if the revision is based on HEAD and the branch has no commit yet.
 func (r *Repository) unborn(rev string) string {
 	if name, _ := splitRevision(rev); name != "HEAD" && name != "@" {
 		return ""

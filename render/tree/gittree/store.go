@@ -17,7 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// location says where a repository's parts lie on disk.
+// location has the places of a repository's parts on disk.
 type location struct {
 	gitDir string // HEAD, index
 	common string // objects and refs; differs from gitDir in a linked work tree
@@ -25,10 +25,9 @@ type location struct {
 	workTree string
 }
 
-// locate finds the repository of a directory (absolute, no symlinks): the one whose
-// `.git` is there or above, else the directory itself if it is a bare repository. A
-// directory that only looks like one may be content of the work tree that it lies in,
-// which is whatever somebody committed; git commits nothing that is named .git.
+// locate finds the repository of a directory (absolute, without symbolic links): the one with a `.git` in or above it,
+// or else the directory itself if it is a bare repository. A directory inside a work tree that looks like a bare
+// repository may be committed content; git never commits anything named .git.
 func locate(named string) (location, error) {
 	loc, err := enclosing(named)
 	bare := isGitDir(named) && filepath.Base(named) != ".git"
@@ -69,7 +68,7 @@ func enclosing(dir string) (location, error) {
 	}
 }
 
-// ErrNotRepository: neither the directory nor one above it is a git repository.
+// ErrNotRepository is the error if neither the directory nor one above it is a git repository.
 var ErrNotRepository = errors.New("not a git repository (nor any directory above it)")
 
 func located(gitDir, workTree string) (location, error) {
@@ -88,7 +87,7 @@ func located(gitDir, workTree string) (location, error) {
 	return loc, nil
 }
 
-// readGitFile follows a `.git` file, as linked work trees and submodules have.
+// readGitFile returns the target of a `.git` file of a linked work tree or submodule.
 func readGitFile(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -118,12 +117,11 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// openPacks bounds the pack files that a store keeps open, until it is garbage
-// collected. Opening one for each object would take longer than reading the object.
+// openPacks limits the pack files that a store keeps open until it is garbage collected. Opening one for each object
+// would take longer than reading the object.
 const openPacks = 32
 
-// store is go-git's storage, tolerant of the repository extensions that make no
-// difference to reading.
+// store is go-git's storage. It accepts repository extensions that do not affect reading.
 type store struct{ *filesystem.Storage }
 
 func openStore(loc location) (*store, error) {
@@ -143,20 +141,18 @@ func openStore(loc location) (*store, error) {
 	})}, nil
 }
 
-// filesOf is a directory of a repository. Symbolic links lead out of it, as they do for
-// git: repo and git-new-workdir link objects and refs to where several work trees have
-// them. go-git's own file system refuses such links.
+// filesOf returns a directory of a repository as a file system. As in git, symbolic links may leave it: repo and
+// git-new-workdir link objects and refs to directories that several work trees share. go-git's own file system refuses
+// such links.
 func filesOf(dir string) billy.Filesystem { return chroot.New(&linkedOS{}, dir) }
 
-// linkedOS is the operating system's files, with no links to be seen in them, so that
-// the operating system follows them.
+// linkedOS is the file system of the operating system without visible links, so that the operating system follows them.
 type linkedOS struct{ osfs.ChrootOS }
 
 func (*linkedOS) Readlink(string) (string, error) { return "", billy.ErrNotSupported }
 
-// alternateRoot is the file system that the lines of objects/info/alternates are
-// resolved against: go-git reads relative ones from its root, git from the
-// objects directory.
+// alternateRoot returns the file system against which the lines of objects/info/alternates are resolved: go-git
+// resolves relative ones against its root, git against the objects directory.
 func alternateRoot(common string) (billy.Filesystem, error) {
 	objects := filepath.Join(common, "objects")
 	data, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
@@ -169,8 +165,7 @@ func alternateRoot(common string) (billy.Filesystem, error) {
 	return &alternateFS{Filesystem: filesOf("/"), objects: objects, lines: strings.Fields(string(data))}, nil
 }
 
-// alternateFS maps the paths go-git makes of relative alternates back to what
-// git means by them.
+// alternateFS maps the paths that go-git derives from relative alternates to git's paths.
 type alternateFS struct {
 	billy.Filesystem
 	objects string
@@ -199,8 +194,7 @@ func (a *alternateFS) real(path string) string {
 	return path
 }
 
-// rooted is the path go-git looks a relative alternate up by, empty for an
-// absolute one.
+// rooted returns the path that go-git uses for a relative alternate; empty for an absolute one.
 func rooted(line string) string {
 	if filepath.IsAbs(line) {
 		return ""
@@ -208,8 +202,8 @@ func rooted(line string) string {
 	return filepath.Join(string(filepath.Separator), line)
 }
 
-// Config leaves out the extensions that do not change how objects and references
-// are read, which go-git would refuse the repository for.
+// Config omits the extensions that do not affect how objects and references are read, because go-git would refuse the
+// repository.
 func (s *store) Config() (*config.Config, error) {
 	cfg, err := s.Storage.Config()
 	if err != nil || cfg.Raw == nil || !cfg.Raw.HasSection("extensions") {

@@ -9,14 +9,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
-// modulesFile names the submodules of a tree.
+// modulesFile is the file that lists the submodules of a tree.
 const modulesFile = ".gitmodules"
 
-// SubmoduleURL is what .gitmodules has as the URL of the submodule at a path; empty when git
-// would not fetch it.
+// SubmoduleURL returns the URL in .gitmodules of the submodule at a path; empty if git would not fetch it.
 func (t *treeFS) SubmoduleURL(name string) string { return t.modules()[name] }
 
-// newModules returns what reads the URLs of the submodules of a tree once, by their paths.
+// newModules returns a function that returns the URLs of the submodules of a tree by path. It reads them once.
 func newModules(t *treeFS) func() map[string]string {
 	return sync.OnceValue(func() map[string]string {
 		info, err := t.Stat(modulesFile)
@@ -31,7 +30,7 @@ func newModules(t *treeFS) func() map[string]string {
 	})
 }
 
-// moduleURLs are the URLs of a file .gitmodules by their paths. Two of one path are none.
+// moduleURLs returns the URLs in a .gitmodules file by path. The URL is empty if a path occurs twice.
 func moduleURLs(data []byte) map[string]string {
 	cfg := config.New()
 	if err := config.NewDecoder(bytes.NewReader(data)).Decode(cfg); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// maxLinks is how many symbolic links a path may pass, as in Linux.
+// maxLinks is the maximum number of symbolic links in the resolution of a path, as in Linux.
 const maxLinks = 40
 
 var (
@@ -33,9 +33,9 @@ var (
 type treeFS struct {
 	repo *Repository
 	root plumbing.Hash
-	// dirs are directories by path, as it was asked for.
+	// dirs caches directories by path.
 	dirs sync.Map // string -> *directory
-	// modules are the URLs of submodules by their paths.
+	// modules returns the URLs of submodules by path.
 	modules func() map[string]string
 }
 
@@ -46,8 +46,7 @@ var _ interface {
 	fs.ReadLinkFS
 } = (*treeFS)(nil)
 
-// lookup finds an entry, following symbolic links on the way and, when follow is
-// set, at the end.
+// lookup returns an entry. It follows symbolic links in the path, and in its last element if follow is set.
 func (t *treeFS) lookup(name string, follow bool) (object.TreeEntry, error) {
 	if !fs.ValidPath(name) {
 		return object.TreeEntry{}, fs.ErrInvalid
@@ -63,7 +62,7 @@ func (t *treeFS) lookup(name string, follow bool) (object.TreeEntry, error) {
 	return t.descend(name, follow)
 }
 
-// above is the directory that holds a path; nil when there is none.
+// above returns the directory that contains a path; nil if there is none.
 func (t *treeFS) above(name string) *directory {
 	if name == "." {
 		return nil
@@ -84,7 +83,7 @@ func (t *treeFS) above(name string) *directory {
 	return d
 }
 
-// descend is lookup, from the top of the tree.
+// descend is like lookup, starting at the top of the tree.
 func (t *treeFS) descend(name string, follow bool) (object.TreeEntry, error) {
 	rest, done := name, "."
 	at := object.TreeEntry{Name: ".", Mode: filemode.Dir, Hash: t.root}
@@ -110,8 +109,7 @@ func (t *treeFS) descend(name string, follow bool) (object.TreeEntry, error) {
 	return at, nil
 }
 
-// target is the path, from the top of the tree, that a link in dir followed by
-// rest means.
+// target returns the path, from the top of the tree, of rest below the target of a link in dir.
 func (t *treeFS) target(link object.TreeEntry, dir, rest string) (string, error) {
 	data, err := t.repo.blob(link.Hash)
 	if err != nil {
@@ -203,7 +201,7 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-// Lstat implements fs.ReadLinkFS. The length is looked up when it is requested.
+// Lstat implements fs.ReadLinkFS. The size is looked up when it is requested.
 func (t *treeFS) Lstat(name string) (fs.FileInfo, error) {
 	entry, err := t.lookup(name, false)
 	if err != nil {
@@ -243,8 +241,7 @@ func (t *treeFS) ReadLink(name string) (string, error) {
 	return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
 }
 
-// ObjectID is the name of the blob of the file or symbolic link at name, in hex. It
-// is known without reading the blob.
+// ObjectID returns the name of the blob of the file or symbolic link at name, in hex. It does not read the blob.
 func (t *treeFS) ObjectID(name string) (string, error) {
 	entry, err := t.lookup(name, false)
 	if err == nil && (entry.Mode == filemode.Dir || entry.Mode == filemode.Submodule) {
@@ -256,7 +253,7 @@ func (t *treeFS) ObjectID(name string) (string, error) {
 	return entry.Hash.String(), nil
 }
 
-// Submodule is the commit that the git submodule at name is at, in hex, if there is one.
+// Submodule returns the commit of the git submodule at name, in hex, if there is one.
 func (t *treeFS) Submodule(name string) (commit string, ok bool) {
 	entry, err := t.lookup(name, false)
 	if err != nil || entry.Mode != filemode.Submodule {
@@ -265,8 +262,8 @@ func (t *treeFS) Submodule(name string) (commit string, ok bool) {
 	return entry.Hash.String(), true
 }
 
-// TreeID is the name of the tree of the directory at name, in hex: directories of one
-// name hold the same. It is an error if a symbolic link is on the way.
+// TreeID returns the name of the tree object of the directory at name, in hex: directories with the same name are
+// equal. It fails if a symbolic link is in the path.
 func (t *treeFS) TreeID(name string) (string, error) {
 	entry, err := t.real(name)
 	if err == nil && entry.Mode != filemode.Dir {
@@ -278,7 +275,7 @@ func (t *treeFS) TreeID(name string) (string, error) {
 	return entry.Hash.String(), nil
 }
 
-// real finds an entry without following any symbolic link.
+// real returns an entry without following symbolic links.
 func (t *treeFS) real(name string) (object.TreeEntry, error) {
 	at := object.TreeEntry{Name: ".", Mode: filemode.Dir, Hash: t.root}
 	if name == "." {
@@ -297,7 +294,7 @@ func (t *treeFS) info(entry object.TreeEntry, name string) *fileInfo {
 	return &fileInfo{repo: t.repo, entry: entry, name: name}
 }
 
-// fileInfo describes an entry of a git tree. Git keeps no times.
+// fileInfo describes an entry of a git tree, which has no times.
 type fileInfo struct {
 	repo  *Repository
 	entry object.TreeEntry
@@ -312,7 +309,7 @@ func (i *fileInfo) ModTime() time.Time { return time.Time{} }
 func (i *fileInfo) IsDir() bool        { return i.Mode().IsDir() }
 func (i *fileInfo) Sys() any           { return nil }
 
-// Size is the length in bytes of a regular file; 0 when its object is missing.
+// Size returns the length in bytes of a regular file; 0 if its object is missing.
 func (i *fileInfo) Size() int64 {
 	if i.sized || !i.Mode().IsRegular() {
 		return i.size

@@ -11,9 +11,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// WorkTree is the work tree with its uncommitted changes: the files git tracks
-// and those it would add. `.git`, ignored files (.gitignore, .git/info/exclude),
-// the files of submodules and of other repositories inside are not part of it.
+// WorkTree returns the work tree with its uncommitted changes: the files that git tracks and those it would add.
+// `.git`, ignored files (.gitignore, .git/info/exclude), and the files of submodules and of other repositories inside
+// are excluded.
 func (r *Repository) WorkTree() (fs.FS, error) {
 	if r.location.workTree == "" {
 		return nil, errors.New("open work tree: the repository is bare and has none")
@@ -37,7 +37,7 @@ func (r *Repository) WorkTree() (fs.FS, error) {
 	return &workTree{under: under.(*dirFS), tracked: newTracked(idx), base: cfg, dirs: map[string]*visibleDir{}}, nil
 }
 
-// tracked is what the index holds.
+// tracked is the content of the index.
 type tracked struct {
 	files      map[string]bool
 	dirs       map[string]bool   // directories that hold a tracked file
@@ -59,7 +59,7 @@ func newTracked(idx *index.Index) tracked {
 	return t
 }
 
-// workTree shows of a directory what git sees of it.
+// workTree is a directory as git sees it.
 type workTree struct {
 	under   *dirFS
 	tracked tracked
@@ -69,7 +69,7 @@ type workTree struct {
 	dirs map[string]*visibleDir
 }
 
-// visibleDir is a directory's listing without what git ignores. Immutable.
+// visibleDir is a directory's listing without ignored entries. It is immutable.
 type visibleDir struct {
 	rules   []rule // those of this directory and the ones above it
 	ignored bool   // only tracked files below count
@@ -77,7 +77,7 @@ type visibleDir struct {
 	order   []fs.DirEntry
 }
 
-// dir lists a directory, by its path without symbolic links.
+// dir returns the listing of a directory. name must not contain symbolic links.
 func (w *workTree) dir(name string) (*visibleDir, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,20 +143,19 @@ func (w *workTree) visible(name string, e fs.DirEntry, d *visibleDir) bool {
 		return false
 	case e.IsDir():
 		_, err := w.under.Lstat(path.Join(name, ".git"))
-		return err != nil // another repository
+		return err != nil // a directory with .git is another repository
 	}
 	return true
 }
 
-// Submodule is the commit that the git submodule at name is at by the index, in hex, if
-// there is one.
+// Submodule returns the commit of the git submodule at name in the index, in hex, if there is one.
 func (w *workTree) Submodule(name string) (commit string, ok bool) {
 	commit, ok = w.tracked.submodules[name]
 	return commit, ok
 }
 
-// resolve checks that git sees name and every symbolic link it passes, and returns
-// its path without links (but for the last part, unless follow is set).
+// resolve checks that git sees name and every symbolic link in its path, and returns the path without links (the last
+// element may be one if follow is not set).
 func (w *workTree) resolve(name string, follow bool) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", fs.ErrInvalid
@@ -249,7 +248,7 @@ func (w *workTree) ReadLink(name string) (string, error) {
 	return w.under.ReadLink(real)
 }
 
-// workDir is an opened directory whose listing leaves out what git ignores.
+// workDir is an opened directory whose listing excludes what git ignores.
 type workDir struct {
 	fs.File
 	dirHandle dirHandle

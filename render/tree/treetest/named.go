@@ -11,25 +11,25 @@ import (
 	"testing/fstest"
 )
 
-// Named is a tree in memory whose files and directories have the names that git would
-// give them, as a git tree does. Its files must not be changed. Safe for concurrent use.
+// Named is a tree in memory whose files and directories have unique names of their contents, like a git tree. Its files
+// must not be changed. It is safe for concurrent use.
 type Named struct {
 	fstest.MapFS
 	names map[string]string // of directories
 }
 
-// Name names what is in a tree.
+// Name returns a tree with names for its files and directories.
 func Name(files fstest.MapFS) *Named {
 	n := &Named{MapFS: files, names: map[string]string{}}
 	n.name(".")
 	return n
 }
 
-// name names a directory and those below it.
+// name sets the names of a directory and those below it.
 func (n *Named) name(dir string) string {
 	entries, err := n.ReadDir(dir)
 	if err != nil {
-		panic(err) // in memory
+		panic(err) // reading in memory does not fail
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return slices.Compare([]byte(a.Name()), []byte(b.Name())) })
 	text := ""
@@ -47,13 +47,13 @@ func (n *Named) name(dir string) string {
 
 func (n *Named) blob(name string) string { return hash("blob", string(n.MapFS[name].Data)) }
 
-// hash is what git does to an object.
+// hash returns a hash of an object, computed like git's.
 func hash(kind, text string) string {
 	sum := sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(text), text))
 	return hex.EncodeToString(sum[:])
 }
 
-// ObjectID is the name of the file or symbolic link at a path.
+// ObjectID returns the name of the file or symbolic link at a path.
 func (n *Named) ObjectID(name string) (string, error) {
 	if file := n.MapFS[name]; file != nil && !file.Mode.IsDir() {
 		return n.blob(name), nil
@@ -61,7 +61,7 @@ func (n *Named) ObjectID(name string) (string, error) {
 	return "", &fs.PathError{Op: "identify", Path: name, Err: fs.ErrNotExist}
 }
 
-// TreeID is the name of the directory at a path without symbolic links.
+// TreeID returns the name of the directory at a path without symbolic links.
 func (n *Named) TreeID(name string) (string, error) {
 	if id, ok := n.names[name]; ok {
 		return id, nil
@@ -69,7 +69,7 @@ func (n *Named) TreeID(name string) (string, error) {
 	return "", &fs.PathError{Op: "identify", Path: name, Err: fs.ErrNotExist}
 }
 
-// Submodule is the content of an irregular file, which stands for a git submodule.
+// Submodule returns the content of an irregular file, which stands for a git submodule.
 func (n *Named) Submodule(name string) (commit string, ok bool) {
 	file := n.MapFS[name]
 	if file == nil || file.Mode&fs.ModeIrregular == 0 {
