@@ -38,8 +38,8 @@ type Selection struct {
 }
 
 // DiscoverSelected is like Discover, but limited to a selection.
-func (r *Renderer) DiscoverSelected(ctx context.Context, asked Selection) (*Discovery, error) {
-	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: asked.Dirs, testData: asked.TestData, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
+func (r *Renderer) DiscoverSelected(ctx context.Context, s Selection) (*Discovery, error) {
+	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: s.Dirs, testData: s.TestData, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read becomes a diagnostic

@@ -118,7 +118,7 @@ func (d *discoverer) isUnread(l *directory, name string) bool {
 		return false
 	}
 	used := d.use(l.path)
-	if data, real, err := d.tree.Load(name, tree.NewTrace()); !l.template && !used.covers(l.path) && !used.files[to.Real] && d.mayMean(real, data, err) {
+	if data, real, err := d.tree.Load(name, tree.NewTrace()); !l.template && !used.covers(l.path) && !used.files[to.Real] && d.mayBeManifest(real, data, err) {
 		id, _ := d.tree.Identity(to.Real) // Load has read it
 		d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapExtension, Root: RootID{Dir: l.path}, Identity: id})
 	}
@@ -196,8 +196,8 @@ func (d *discoverer) isLibrary(dir string) bool {
 	return err == nil && sigsyaml.Unmarshal(data, &chart) == nil && chart.Type == "library"
 }
 
-// mayMean reports whether a file may be intended as a manifest. data and err are the result of loading it.
-func (d *discoverer) mayMean(real string, data []byte, err error) bool {
+// mayBeManifest reports whether a file may be intended as a manifest. data and err are the result of loading it.
+func (d *discoverer) mayBeManifest(real string, data []byte, err error) bool {
 	if err != nil || !tree.MayHoldObject(data) {
 		return err != nil && !errors.Is(err, fs.ErrNotExist)
 	}

@@ -19,10 +19,10 @@ func (d *discoverer) isManifestOf(l *directory, name string) bool {
 		l.hold(name, holds)
 		return holds
 	}
-	told := len(d.out.Diagnostics)
+	before := len(d.out.Diagnostics)
 	holds := d.isManifest(name)
 	d.seen[name] = holds
-	if to := d.tree.Resolve(name); to.Err == nil && len(to.Links) == 0 && len(d.out.Diagnostics) == told {
+	if to := d.tree.Resolve(name); to.Err == nil && len(to.Links) == 0 && len(d.out.Diagnostics) == before {
 		l.hold(name, holds)
 	}
 	return holds

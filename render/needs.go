@@ -33,11 +33,11 @@ type Needs struct {
 	linked bool
 	// words are the words of all files, if they come from the cache.
 	words tree.WordSet
-	// said returns the words of Composition.Texts. asIs are the files without variables, which are not among the texts;
-	// said sets asIs and anyName.
-	said    func() tree.WordSet
-	asIs    []string
-	anyName bool
+	// textWords returns the words of Composition.Texts. plainFiles are the files without variables, which are not among
+	// the texts; textWords sets plainFiles and anyName.
+	textWords  func() tree.WordSet
+	plainFiles []string
+	anyName    bool
 	Composition
 }
 
@@ -81,7 +81,7 @@ func (r *Renderer) Needs(root Root) *Needs {
 		in = r.source(root.Kind).Needs(root)
 		in.listFiles(root)
 		if in.Texts != nil {
-			in.said = sync.OnceValue(func() tree.WordSet { return r.wordsSaid(in) })
+			in.textWords = sync.OnceValue(func() tree.WordSet { return r.wordsOfTexts(in) })
 		}
 		if found := r.found.Load(); found != nil && in.Problem == nil {
 			in.Problem = found.refusal(root)
@@ -172,23 +172,23 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	if len(mentions) == 0 {
 		return false
 	}
-	if in.said != nil {
-		in.said() // sets anyName, which questions reads
+	if in.textWords != nil {
+		in.textWords() // sets anyName, which queriesFor reads
 	}
-	asked := make([]tree.Query, 0, 4*len(mentions)+4)
+	queries := make([]tree.Query, 0, 4*len(mentions)+4)
 	for _, m := range mentions {
-		asked = append(asked, in.questions(m)...)
+		queries = append(queries, in.queriesFor(m)...)
 	}
 	// kustomize's internal annotations may have any effect.
-	asked = append(asked, tree.Query{How: tree.WholeWord, Text: "internal.config.kubernetes.io"}, tree.Query{}, tree.Query{}, tree.Query{})
-	answers := make([]bool, len(asked))
-	for i, q := range asked {
+	queries = append(queries, tree.Query{How: tree.WholeWord, Text: "internal.config.kubernetes.io"}, tree.Query{}, tree.Query{}, tree.Query{})
+	answers := make([]bool, len(queries))
+	for i, q := range queries {
 		answers[i] = q.Text == ""
 	}
-	if !r.answer(in, asked, answers) {
+	if !r.answer(in, queries, answers) {
 		return true
 	}
-	return anyAnswered(answers) && r.anyObject(in, asked)
+	return anyAnswered(answers) && r.anyObject(in, queries)
 }
 
 // anyAnswered reports whether all queries of one mention are answered.
@@ -202,12 +202,12 @@ func anyAnswered(answers []bool) bool {
 }
 
 // anyObject reports whether a single object may hold all words of a mention, once the root as a whole does.
-func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
-	if in.said != nil || len(in.words) > 0 || len(in.Resources) == 0 {
+func (r *Renderer) anyObject(in *Needs, queries []tree.Query) bool {
+	if in.textWords != nil || len(in.words) > 0 || len(in.Resources) == 0 {
 		return true
 	}
-	by := make([]bool, len(asked))
-	for i, q := range asked {
+	by := make([]bool, len(queries))
+	for i, q := range queries {
 		by[i] = q.Text == ""
 	}
 	var resources []string
@@ -215,7 +215,7 @@ func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
 		if in.Resources[name] {
 			resources = append(resources, name)
 		} else {
-			r.tree.Mentions(name, asked, by)
+			r.tree.Mentions(name, queries, by)
 		}
 	}
 	if anyAnswered(by) {
@@ -224,17 +224,17 @@ func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
 	answers := make([]bool, len(by))
 	return slices.ContainsFunc(resources, func(name string) bool {
 		copy(answers, by)
-		r.tree.Mentions(name, asked, answers)
+		r.tree.Mentions(name, queries, answers)
 		return anyAnswered(answers)
 	})
 }
 
 // answer sets the answers to the queries whose words the root holds. It is false if the root may hold any word.
-func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
+func (r *Renderer) answer(in *Needs, queries []tree.Query, answers []bool) bool {
 	words, files := in.words, in.files
 	var shared tree.WordSet
-	if in.said != nil {
-		if words, files = in.said(), in.asIs; words == nil {
+	if in.textWords != nil {
+		if words, files = in.textWords(), in.plainFiles; words == nil {
 			return false
 		}
 		if in.Shared != nil {
@@ -245,22 +245,22 @@ func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
 	} else if len(words) > 0 {
 		files = nil
 	}
-	for i, q := range asked {
+	for i, q := range queries {
 		answers[i] = answers[i] || words.Holds(q) || shared.Holds(q)
 	}
 	for _, name := range files {
-		r.tree.Mentions(name, asked, answers)
+		r.tree.Mentions(name, queries, answers)
 	}
 	return true
 }
 
-// wordsSaid returns the words that the objects may hold beside those of files without variables; nil if they may hold
-// any word.
-func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
+// wordsOfTexts returns the words that the objects may hold beside those of files without variables; nil if they may
+// hold any word.
+func (r *Renderer) wordsOfTexts(in *Needs) tree.WordSet {
 	var files [][]byte
 	for _, name := range in.files {
 		if !r.tree.HoldsDollar(name) {
-			in.asIs = append(in.asIs, name)
+			in.plainFiles = append(in.plainFiles, name)
 			continue
 		}
 		data, err := r.tree.Read(name)
@@ -274,9 +274,9 @@ func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
 	return tree.WordsOf(texts)
 }
 
-// questions returns the queries for a mention, always four. Each must match some file for the root to hold the
+// queriesFor returns the queries for a mention, always four. Each must match some file for the root to hold the
 // mentioned object.
-func (in *Needs) questions(m Mention) []tree.Query {
+func (in *Needs) queriesFor(m Mention) []tree.Query {
 	if in.Generated[m.Kind] {
 		m.Kind = "" // the file need not contain the kind
 	}

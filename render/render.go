@@ -116,7 +116,7 @@ func (o *Object) Content() map[string]any {
 
 func (p *Problem) Error() string { return p.Place().String() + ": " + p.Message }
 
-// Severity orders diagnostics.
+// Severity is the severity of a Diagnostic.
 type Severity string
 
 const (

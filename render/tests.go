@@ -89,11 +89,11 @@ func topTestData(dir string) (top string, ok bool) {
 // testGaps adds a gap for each test that is not part of another one: a deployer that applies everything below a
 // directory applies tests as well.
 func (d *discoverer) testGaps() {
-	told := map[string]bool{}
+	added := map[string]bool{}
 	for _, l := range d.dirs {
 		if top, ok := topTestData(l.path); ok && d.isTestData(l.path) {
-			if !told[top] && d.isSource(l) {
-				told[top] = true
+			if !added[top] && d.isSource(l) {
+				added[top] = true
 				d.addGap(Gap{Position: tree.Position{Path: top}, Kind: GapTestData, Root: RootID{Dir: top}, Identity: d.manifestsID(top)})
 			}
 			continue

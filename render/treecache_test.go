@@ -53,11 +53,11 @@ func (k insight) diff(other insight) string {
 		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "tree", "words", "Composition.Resources"), cmpopts.EquateEmpty())
 }
 
-// sameNeeds reports whether needs are the same, but for the tree they are of and where they come from. It takes empty lists
-// and none for different.
+// sameNeeds reports whether needs are the same, but for the tree they are of and where they come from. It takes empty
+// lists and none for different.
 func sameNeeds(a, b *render.Needs) bool {
 	return reflect.DeepEqual(a.Trace, b.Trace) && reflect.DeepEqual(a.Composition, b.Composition) && cmp.Equal(a, b,
-		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "Trace", "Composition", "tree", "words", "said"))
+		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "Trace", "Composition", "tree", "words", "textWords"))
 }
 
 // variants are changes of a tree: each of its files edited, gone, and another kind of

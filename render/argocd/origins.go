@@ -34,7 +34,7 @@ func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origi
 			if j < len(more) && more[j] != nil {
 				o = more[j]
 			}
-			origins = append(origins, u.parts[i].here(o))
+			origins = append(origins, u.parts[i].inRepository(o))
 			before = append(before, m.objects[j])
 		}
 	}
@@ -54,8 +54,8 @@ func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origi
 	return out, nil
 }
 
-// here returns an origin with all places in the repository.
-func (p *part) here(o *origin.Origin) *origin.Origin {
+// inRepository returns an origin with all places in the repository.
+func (p *part) inRepository(o *origin.Origin) *origin.Origin {
 	if p.top == "." && !p.from.IsChart() {
 		return o
 	}

@@ -80,13 +80,13 @@ func merge(s Source, patch []byte) (merged Source, err error) {
 		if i >= len(s.Kustomize.Patches) || json.Unmarshal(p, &over) != nil || json.Unmarshal(s.Kustomize.Patches[i], &under) != nil {
 			break
 		}
-		merged.Kustomize.Patches[i] = tree.Encode(laid(over, under))
+		merged.Kustomize.Patches[i] = tree.Encode(completed(over, under))
 	}
 	return merged, nil
 }
 
-// laid returns an object with missing fields taken from another one.
-func laid(over, under map[string]any) map[string]any {
+// completed returns an object with missing fields taken from another one.
+func completed(over, under map[string]any) map[string]any {
 	for key, value := range under {
 		own, has := over[key]
 		inner, isObject := own.(map[string]any)
@@ -95,7 +95,7 @@ func laid(over, under map[string]any) map[string]any {
 		case !has:
 			over[key] = value
 		case isObject && both:
-			over[key] = laid(inner, before)
+			over[key] = completed(inner, before)
 		}
 	}
 	return over

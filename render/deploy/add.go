@@ -18,7 +18,7 @@ func (e *expander) addChild(parent *node, k objects.Held) {
 func (e *expander) add(n *node, k objects.Held) {
 	key := unitKey{n.cluster.name, k.Ref()}
 	if known := e.units[key]; known != nil {
-		e.again(known, n, k)
+		e.checkRepeated(known, n, k)
 		return
 	}
 	e.units[key] = n
@@ -77,9 +77,9 @@ func (n *node) repeats() int {
 	return count
 }
 
-// again handles an object that defines a unit which was already added.
-func (e *expander) again(known, n *node, k objects.Held) {
-	if known.parent == n.parent || known.says(k) || known.parent == nil && known == n.parent { // the last condition is handled in becomes
+// checkRepeated checks an object that defines a unit which was already added.
+func (e *expander) checkRepeated(known, n *node, k objects.Held) {
+	if known.parent == n.parent || known.equals(k) || known.parent == nil && known == n.parent { // the last condition is handled in adoptRendered
 		return
 	}
 	e.appliedDifferently(known, n, k)
@@ -118,7 +118,7 @@ func (e *expander) isBelow(n, above *node) bool {
 
 // fail marks a unit as not rendered, with a problem as the reason.
 func (n *node) fail(kind render.ProblemKind, field, message string) {
-	n.root.Unit.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: message}
+	n.root.Unit.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.locator(field), Message: message}
 	n.resolved = true
 }
 

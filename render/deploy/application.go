@@ -181,7 +181,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	if absent != "" {
 		return from, absent
 	}
-	from.Artifact.Locate = n.later(field + ".repoURL")
+	from.Artifact.Locate = n.locator(field + ".repoURL")
 	e.chartDependencies(n, &from, top, s, field)
 	return from, ""
 }

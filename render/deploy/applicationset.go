@@ -94,7 +94,7 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k objects.Held, err er
 		}
 	}
 	u.Apply.DeletionPolicy = "Orphan"
-	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Message: err.Error()}
+	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: n.locator(field), Message: err.Error()}
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
 	for _, dir := range appset.Names(k.Object.JSON, e.isOwn) {

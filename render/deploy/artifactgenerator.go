@@ -25,7 +25,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 		return err
 	}
 	if why != "" {
-		n.without(fmt.Sprintf("its source %s %s", ref, why))
+		n.failSource(fmt.Sprintf("its source %s %s", ref, why))
 		return nil
 	}
 	checkout, part, why, err := e.partOf(n.cluster, o, g, ref.Name)
@@ -37,7 +37,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 		dir, why = part.Dir(n.root.Dir)
 	}
 	if why != "" {
-		n.without(fmt.Sprintf("its source %s is made by %s %s", ref, o.Ref(), why))
+		n.failSource(fmt.Sprintf("its source %s is made by %s %s", ref, o.Ref(), why))
 		return nil
 	}
 	n.root.Unit.Checkout, n.root.Dir = checkout, dir
@@ -122,7 +122,7 @@ func (e *expander) partOf(c *cluster, o objects.Held, g *copies.Generator, name 
 		}
 		out = checkout
 	}
-	seen, err := e.heldBy(&render.Unit{Checkout: out})
+	seen, err := e.sourceTree(&render.Unit{Checkout: out})
 	if err != nil {
 		return out, part, fmt.Sprintf("of a source that cannot be read: %v", err), nil
 	}

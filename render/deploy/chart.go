@@ -54,7 +54,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 		return err
 	}
 	if !ok {
-		n.lacks(field, fmt.Sprintf("its chart %s is not in the repository: nothing says where it comes from", ref), nil)
+		n.failMissing(field, fmt.Sprintf("its chart %s is not in the repository: nothing says where it comes from", ref), nil)
 		return nil
 	}
 	switch ref.Kind {
@@ -73,7 +73,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 		e.chartOCI(n, ref, found, field)
 		return nil
 	}
-	n.lacks(field, fmt.Sprintf("its chart is made by %s, which is not followed", ref), nil)
+	n.failMissing(field, fmt.Sprintf("its chart is made by %s, which is not followed", ref), nil)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (e *expander) chartOCI(n *node, ref render.ObjectRef, found objects.Held, f
 		return
 	}
 	if why := found.Object.UnknownSpec(); why != "" {
-		n.lacks(field, fmt.Sprintf("where its chart %s comes from is not known: %s", ref, why), nil)
+		n.failMissing(field, fmt.Sprintf("where its chart %s comes from is not known: %s", ref, why), nil)
 		return
 	}
 	url := strings.TrimRight(o.Spec.URL, "/")
@@ -114,13 +114,13 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 	o := fluxtypes.Source{}
 	switch {
 	case !ok:
-		n.lacks(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
+		n.failMissing(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
 	case ref.Kind != "HelmRepository":
-		n.lacks(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
+		n.failMissing(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
 	case kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o) != nil || o.Spec.URL == "":
 		n.fail(render.ProblemFailed, field, fmt.Sprintf("the source %s of its chart is not valid: it needs a URL", ref))
 	case found.Object.UnknownSpec() != "":
-		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, found.Object.UnknownSpec()), nil)
+		n.failMissing(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, found.Object.UnknownSpec()), nil)
 	default:
 		e.archive(n, artifact.Artifact{Kind: artifact.Chart, URL: o.Spec.URL, Name: spec.Chart, Version: spec.Version}, field)
 	}
@@ -131,7 +131,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.ObjectRef, found objects.Held, ok bool) {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if why != "" && elsewhere == nil {
-		n.lacks("spec.chart.spec", why, nil)
+		n.failMissing("spec.chart.spec", why, nil)
 		return
 	}
 	dir := path.Join(checkout.Top, path.Clean("/" + spec.Chart)[1:])
@@ -139,10 +139,10 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 	if elsewhere != nil {
 		top, absent := e.mounted(why, elsewhere)
 		if absent != "" {
-			n.lacks("spec.chart.spec", absent, elsewhere)
+			n.failMissing("spec.chart.spec", absent, elsewhere)
 			return
 		}
-		elsewhere.Locate = n.later("spec.chart.spec")
+		elsewhere.Locate = n.locator("spec.chart.spec")
 		in, n.root.Unit.Artifact = path.Join(top, dir), elsewhere
 	}
 	n.root.Unit.Checkout = checkout
@@ -154,7 +154,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 		n.root.Dir = dir
 	}
 	n.root.Unit.Release.ChartName, _ = chart.NameOf(e.renderer.Tree(), in) // rendering the chart reports what is wrong
-	if source, err := e.heldBy(n.root.Unit); err == nil {
+	if source, err := e.sourceTree(n.root.Unit); err == nil {
 		e.resolveDependencies(n, source, dir)
 	}
 }
@@ -162,25 +162,25 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 // archive sets the chart of a release to an archive, if it was fetched.
 func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	data, pin, err := e.renderer.Tree().Bytes(a)
-	asked := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
+	needed := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
 	switch {
 	case errors.Is(err, tree.ErrNoArtifacts):
 		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
-		n.lacks(field, missing.Error(), asked)
+		n.failMissing(field, missing.Error(), needed)
 	case errors.As(err, new(*artifact.MissingError)):
-		n.lacks(field, err.Error(), asked)
+		n.failMissing(field, err.Error(), needed)
 	case err != nil:
-		n.lacks(field, fmt.Sprintf("%s cannot be read: %v", a, err), asked)
+		n.failMissing(field, fmt.Sprintf("%s cannot be read: %v", a, err), needed)
 	default:
-		asked.Locate = n.later(field)
-		n.root.Unit.Artifact = asked
+		needed.Locate = n.locator(field)
+		n.root.Unit.Artifact = needed
 		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
 		n.root.Unit.Release.ChartName = chart.NameIn(data)
 	}
 }
 
-// lacks marks a release as not rendered because its chart is missing; asked is the missing artifact.
-func (n *node) lacks(field, why string, asked *render.Artifact) {
+// failMissing marks a release as not rendered because its chart is missing; needed is the missing artifact.
+func (n *node) failMissing(field, why string, needed *render.Artifact) {
 	for _, at := range n.root.Unit.Release.Named {
 		_, has := origin.Field((&render.Object{JSON: n.root.Unit.Object}).Content(), at.Path)
 		if has && at.Root == n.root.Unit.Parent && at.Index == n.root.Unit.Index {
@@ -189,9 +189,9 @@ func (n *node) lacks(field, why string, asked *render.Artifact) {
 		}
 	}
 	n.fail(render.ProblemRefused, field, why)
-	if asked != nil {
-		asked.Locate = n.root.Unit.Problem.Locate
-		n.root.Unit.Artifact = asked
+	if needed != nil {
+		needed.Locate = n.root.Unit.Problem.Locate
+		n.root.Unit.Artifact = needed
 	}
 }
 

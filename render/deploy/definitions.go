@@ -41,7 +41,7 @@ func (e *expander) settleReleases() error {
 		for _, n := range holding {
 			e.addChildren(n)
 		}
-		if err := e.drain(); err != nil {
+		if err := e.expandAll(); err != nil {
 			return err
 		}
 	}

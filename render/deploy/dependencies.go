@@ -52,6 +52,6 @@ func (e *expander) archived(n *node, a artifact.Artifact) {
 	default:
 		err = errors.New("it is not fetched: preadmit fetch gets it")
 	}
-	n.lacks("spec.chart.spec.chart", fmt.Sprintf("a dependency of its chart, %s, is not there: %v", a, err),
+	n.failMissing("spec.chart.spec.chart", fmt.Sprintf("a dependency of its chart, %s, is not there: %v", a, err),
 		&render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version})
 }

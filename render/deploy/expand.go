@@ -34,7 +34,7 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 			again, err = e.findKinds()
 		}
 		if err != nil || !again {
-			return e.whole(err)
+			return e.complete(err)
 		}
 		last = e
 	}
@@ -53,8 +53,8 @@ func newExpander(ctx context.Context, r *render.Renderer, found *render.Discover
 	return e
 }
 
-// whole completes the graph once all units are known, unless err is set.
-func (e *expander) whole(err error) (*Graph, error) {
+// complete completes the graph once all units are known, unless err is set.
+func (e *expander) complete(err error) (*Graph, error) {
 	if err == nil {
 		err = e.findProjects()
 	}
@@ -177,7 +177,7 @@ func (e *expander) run() error {
 	e.givenApplications()
 	seenApps := map[render.RootID]bool{}
 	for seen := map[render.RootID]bool{}; ; {
-		if err := e.drain(); err != nil {
+		if err := e.expandAll(); err != nil {
 			return err
 		}
 		if err := e.settleReleases(); err != nil {
@@ -199,8 +199,8 @@ func (e *expander) run() error {
 	}
 }
 
-// drain expands units until all are expanded.
-func (e *expander) drain() error {
+// expandAll expands units until all are expanded.
+func (e *expander) expandAll() error {
 	for {
 		var ready []*node
 		for _, n := range e.nodes {
@@ -242,7 +242,7 @@ func (e *expander) expand(nodes []*node) error {
 		return err
 	}
 	for _, n := range holding {
-		if !e.becomes(n) {
+		if !e.adoptRendered(n) {
 			e.claim(n)
 			e.addChildren(n)
 		}

@@ -69,9 +69,9 @@ func (o *origins) result(id render.RootID) *render.Result {
 	return nil
 }
 
-// later returns a function that finds the position of a field of the unit's object, once, when it is first called. A
+// locator returns a function that finds the position of a field of the unit's object, once, when it is first called. A
 // repository may have hundreds of units that are not rendered, of which few are reported.
-func (n *node) later(field string) func() render.Position {
+func (n *node) locator(field string) func() render.Position {
 	u, dir := n.root.Unit, n.root.Dir
 	return sync.OnceValue(func() render.Position {
 		if at := u.Position(context.Background(), field); at.Path != "" {

@@ -114,6 +114,6 @@ func (e *expander) impersonate(n *node, p *project.Project, to argocd.Destinatio
 // notJudged adds a gap for what is not judged of a unit.
 func (e *expander) notJudged(n *node, field, why string) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: n.later(field), Why: why, Identity: why,
+		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: n.locator(field), Why: why, Identity: why,
 	})
 }

@@ -54,16 +54,16 @@ func (e *expander) resolveSource(n *node) error {
 		return e.resolveElsewhere(n, checkout, why, elsewhere)
 	}
 	if why != "" {
-		n.without(why)
+		n.failSource(why)
 		return nil
 	}
 	n.root.Unit.Checkout = checkout
 	return nil
 }
 
-// without marks a unit as not rendered because its source contains nothing of the tree. Its directory becomes that of
-// the root with its object.
-func (n *node) without(why string) {
+// failSource marks a unit as not rendered because its source contains nothing of the tree. Its directory becomes that
+// of the root with its object.
+func (n *node) failSource(why string) {
 	n.fail(render.ProblemRefused, "spec.sourceRef", why)
 	if parent := n.root.Unit.Parent; parent != (render.RootID{}) {
 		n.root.Dir = parent.Dir

@@ -14,17 +14,17 @@ import (
 // maxSteps is how often an entry point may apply itself with another content each time.
 const maxSteps = 5
 
-// says reports whether the object of a unit equals another one in all fields that affect the unit.
-func (n *node) says(k objects.Held) bool {
+// equals reports whether the object of a unit equals another one in all fields that affect the unit.
+func (n *node) equals(k objects.Held) bool {
 	u := *n.root.Unit
 	u.Object = k.Object.JSON
 	return n.root.Unit.Same(&u)
 }
 
-// becomes replaces the object of an entry point that applies its own object with the rendered one, which is in effect
-// from then on and has its variables substituted. It reports whether the entry point must be resolved and rendered
-// again.
-func (e *expander) becomes(n *node) bool {
+// adoptRendered replaces the object of an entry point that applies its own object with the rendered one, which is in
+// effect from then on and has its variables substituted. It reports whether the entry point must be resolved and
+// rendered again.
+func (e *expander) adoptRendered(n *node) bool {
 	result, u := e.results[n.root.RootID], n.root.Unit
 	if n.parent != nil || n.object == nil || u.Cluster != n.cluster.name || u.Apply.Suspended || result.Problem != nil {
 		return false
@@ -37,7 +37,7 @@ func (e *expander) becomes(n *node) bool {
 		return false
 	}
 	switch {
-	case n.says(k) && maps.Equal(n.unknown, flux.UnknownVariables(k.Object)) && !slices.ContainsFunc(k.Object.Unknown, func(u render.Unknown) bool { return flux.Decides(u.Path) }):
+	case n.equals(k) && maps.Equal(n.unknown, flux.UnknownVariables(k.Object)) && !slices.ContainsFunc(k.Object.Unknown, func(u render.Unknown) bool { return flux.Decides(u.Path) }):
 		return false
 	case n.made:
 		e.notJudged(n, "spec", fmt.Sprintf("%s is made by a FluxInstance and, with another content, applies itself: which is in effect depends on when they are applied", n.root.Object))

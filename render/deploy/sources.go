@@ -35,8 +35,8 @@ func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string)
 	return dir, ""
 }
 
-// heldBy returns the tree of the files that the source of a unit contains, at their paths.
-func (e *expander) heldBy(u *render.Unit) (*tree.Tree, error) {
+// sourceTree returns the tree of the files that the source of a unit contains, at their paths.
+func (e *expander) sourceTree(u *render.Unit) (*tree.Tree, error) {
 	if e.views == nil {
 		e.views = flux.NewViews(e.renderer.Tree())
 	}
@@ -48,12 +48,12 @@ func (e *expander) heldBy(u *render.Unit) (*tree.Tree, error) {
 func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why string, a *render.Artifact) error {
 	u := n.root.Unit
 	if _, absent := e.mounted(why, a); absent != "" {
-		n.without(absent)
+		n.failSource(absent)
 	} else if u.Checkout = checkout; u.Parent != (render.RootID{}) {
 		n.root.Dir = u.Parent.Dir
 	}
 	u.Artifact = a
-	if a.Locate = n.later("spec.sourceRef"); u.Problem != nil {
+	if a.Locate = n.locator("spec.sourceRef"); u.Problem != nil {
 		a.Locate = u.Problem.Locate
 	}
 	return nil

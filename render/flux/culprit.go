@@ -25,9 +25,9 @@ type substitutionError struct {
 func (e *substitutionError) Error() string { return e.err.Error() }
 func (e *substitutionError) Unwrap() error { return e.err }
 
-// culprit returns the first field of an object in which substitution fails, and the error. It is empty if no single
-// field causes the error, or finding it would take too long.
-func (r *substituter) culprit(o *render.Object, content map[string]any) (field string, why error) {
+// failingField returns the first field of an object in which substitution fails, and the error. It is empty if no
+// single field causes the error, or finding it would take too long.
+func (r *substituter) failingField(o *render.Object, content map[string]any) (field string, why error) {
 	if text, err := yaml.JSONToYAML(o.JSON); err != nil || checkText(string(text)) != nil {
 		return "", nil
 	}

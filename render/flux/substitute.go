@@ -77,7 +77,7 @@ func (r *substituter) object(o *render.Object, content map[string]any) (*render.
 		after, marks, err = r.markedWhole(o.JSON)
 	}
 	if err != nil {
-		field, why := r.culprit(o, content)
+		field, why := r.failingField(o, content)
 		if field != "" {
 			name, err = fmt.Sprintf("%s, field %s", name, field), why
 		}

@@ -34,7 +34,7 @@ func Main(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, worker
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	if err := client.out.Encode(question{Result: encoded}); err != nil {
+	if err := client.out.Encode(request{Result: encoded}); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return ctx.Err()

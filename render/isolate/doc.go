@@ -3,5 +3,5 @@
 //
 // The program is the caller's own, started again. The child has no environment, none of the user's arguments, and no
 // access to files except through its parent, with a protocol of JSON lines: the parent sends one job, the child sends
-// questions and reads an answer to each, and its last question contains the result.
+// requests and reads an answer to each, and its last request contains the result.
 package isolate

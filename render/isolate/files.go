@@ -19,9 +19,9 @@ type files struct {
 
 var _ fs.ReadLinkFS = (*files)(nil)
 
-func (c *files) ask(op, name string, ask question) (answer, error) {
-	var answer answer
-	if err := c.out.Encode(ask); err != nil {
+func (c *files) send(op, name string, req request) (response, error) {
+	var answer response
+	if err := c.out.Encode(req); err != nil {
 		return answer, fmt.Errorf("ask the parent: %w", err)
 	}
 	if err := c.in.Decode(&answer); err != nil {
@@ -38,7 +38,7 @@ func (c *files) ask(op, name string, ask question) (answer, error) {
 
 // Lstat implements fs.ReadLinkFS.
 func (c *files) Lstat(name string) (fs.FileInfo, error) {
-	answer, err := c.ask("lstat", name, question{Stat: name})
+	answer, err := c.send("lstat", name, request{Stat: name})
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +47,13 @@ func (c *files) Lstat(name string) (fs.FileInfo, error) {
 
 // ReadLink implements fs.ReadLinkFS.
 func (c *files) ReadLink(name string) (string, error) {
-	answer, err := c.ask("readlink", name, question{Link: name})
+	answer, err := c.send("readlink", name, request{Link: name})
 	return answer.Target, err
 }
 
 // Mount returns the directory of an artifact.
 func (c *files) Mount(a artifact.Artifact) (string, error) {
-	answer, err := c.ask("mount", a.String(), question{Mount: &a})
+	answer, err := c.send("mount", a.String(), request{Mount: &a})
 	if answer.None {
 		return "", tree.ErrNoArtifacts
 	}
@@ -62,7 +62,7 @@ func (c *files) Mount(a artifact.Artifact) (string, error) {
 
 // Open implements fs.FS for files without symbolic links in their path.
 func (c *files) Open(name string) (fs.File, error) {
-	answer, err := c.ask("open", name, question{Read: name})
+	answer, err := c.send("open", name, request{Read: name})
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ type job struct {
 	Limits tree.Limits     `json:"limits"`
 }
 
-// question is a message from the child: a look-up, or the result.
-type question struct {
+// request is a message from the child: a look-up, or the result.
+type request struct {
 	Stat string `json:"stat,omitempty"`
 	Link string `json:"link,omitempty"`
 	Read string `json:"read,omitempty"`
@@ -35,8 +35,8 @@ type question struct {
 	Result json.RawMessage    `json:"result,omitempty"`
 }
 
-// answer is the parent's answer to a look-up.
-type answer struct {
+// response is the parent's answer to a look-up.
+type response struct {
 	Data    []byte      `json:"data,omitempty"`
 	Target  string      `json:"target,omitempty"`
 	Mode    fs.FileMode `json:"mode,omitempty"`
@@ -154,7 +154,7 @@ func serve(j job, fsys fs.FS, from io.Reader, to io.Writer) (json.RawMessage, er
 	}
 	decoder := json.NewDecoder(bufio.NewReader(from))
 	for {
-		var q question
+		var q request
 		if err := decoder.Decode(&q); err != nil {
 			return nil, fmt.Errorf("read from the process: %w", err)
 		}
@@ -168,8 +168,8 @@ func serve(j job, fsys fs.FS, from io.Reader, to io.Writer) (json.RawMessage, er
 }
 
 // look performs a look-up for a child.
-func look(t *tree.Tree, q question) answer {
-	var out answer
+func look(t *tree.Tree, q request) response {
+	var out response
 	var err error
 	switch {
 	case q.Read != "":
@@ -191,7 +191,7 @@ func look(t *tree.Tree, q question) answer {
 		}
 	}
 	if err != nil {
-		return answer{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist)}
+		return response{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist)}
 	}
 	return out
 }

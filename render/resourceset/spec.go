@@ -74,8 +74,8 @@ const operator = "system:serviceaccount:flux-system:flux-operator"
 // Apply returns how flux-operator applies the objects: objects that are no longer rendered are deleted, and all objects
 // when the ResourceSet is deleted.
 func (s *Set) Apply() render.Apply {
-	says := func(key, value string) bool { return strings.ToLower(s.Metadata.Annotations[Group+"/"+key]) == value }
-	a := render.Apply{Suspended: says("reconcile", "disabled"), Force: says("force", "enabled"), Prune: true, DeletionPolicy: "Delete", User: operator}
+	annotated := func(key, value string) bool { return strings.ToLower(s.Metadata.Annotations[Group+"/"+key]) == value }
+	a := render.Apply{Suspended: annotated("reconcile", "disabled"), Force: annotated("force", "enabled"), Prune: true, DeletionPolicy: "Delete", User: operator}
 	if name := s.Spec.ServiceAccountName; name != "" {
 		a.User = "system:serviceaccount:" + s.Metadata.Namespace + ":" + name
 	}

@@ -100,7 +100,7 @@ func Load(tree fs.FS) (*Lock, error) {
 	}
 	info, err := fs.Stat(tree, FileName)
 	if err != nil {
-		return nil, nothing(err)
+		return nil, ignoreNotExist(err)
 	}
 	if info.Size() > maxBytes {
 		return nil, fmt.Errorf("%s has %d bytes, more than the limit of %d", FileName, info.Size(), maxBytes)

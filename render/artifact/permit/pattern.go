@@ -39,8 +39,8 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// errClimbs is the error of a URL with . or .. in its path.
-var errClimbs = errors.New("the URL has . or .. in its path")
+// errParentPath is the error of a URL with . or .. in its path.
+var errParentPath = errors.New("the URL has . or .. in its path")
 
 // Matches reports whether an artifact matches the pattern.
 func (p Pattern) Matches(a artifact.Artifact) bool {
@@ -86,7 +86,7 @@ func parts(a artifact.Artifact) (scheme, host, at string, err error) {
 	}
 	for part := range strings.SplitSeq(at, "/") {
 		if part == "." || part == ".." || strings.Contains(part, "%") || strings.Contains(part, "\\") {
-			return "", "", "", errClimbs
+			return "", "", "", errParentPath
 		}
 	}
 	return scheme, strings.ToLower(host), strings.TrimSuffix(at, "/"), nil

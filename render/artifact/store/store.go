@@ -41,15 +41,15 @@ func (s *Store) path(digest string) string {
 	return filepath.Join(s.dir, name[:2], name)
 }
 
-// partial is the prefix of the names of files that are being written.
-const partial = "new-"
+// tempPrefix is the prefix of the names of files that are being written.
+const tempPrefix = "new-"
 
 // Put stores what is read, at most most bytes, and returns its digest and size.
 func (s *Store) Put(r io.Reader, most int64) (digest string, size int64, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", 0, err
 	}
-	f, err := os.CreateTemp(s.dir, partial+"*") // with mode 0600
+	f, err := os.CreateTemp(s.dir, tempPrefix+"*") // with mode 0600
 	if err != nil {
 		return "", 0, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) Scratch() (string, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", err
 	}
-	return os.MkdirTemp(s.dir, partial+"*")
+	return os.MkdirTemp(s.dir, tempPrefix+"*")
 }
 
 // Has reports whether a content is stored and undamaged.
@@ -206,7 +206,7 @@ func (s *Store) list() (files []stored, total int64, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || d.IsDir() && !strings.HasPrefix(d.Name(), partial) {
+		if err != nil || d.IsDir() && !strings.HasPrefix(d.Name(), tempPrefix) {
 			return err
 		}
 		info, err := d.Info()
@@ -220,7 +220,7 @@ func (s *Store) list() (files []stored, total int64, err error) {
 		case artifact.IsDigest("sha256:" + d.Name()):
 			files = append(files, stored{name, info.Size(), info.ModTime()})
 			total += info.Size()
-		case strings.HasPrefix(d.Name(), partial) && time.Since(info.ModTime()) > time.Hour:
+		case strings.HasPrefix(d.Name(), tempPrefix) && time.Since(info.ModTime()) > time.Hour:
 			_ = os.Remove(name)
 		}
 		return nil

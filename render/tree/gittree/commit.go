@@ -69,7 +69,7 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 		}
 	}
 	for _, e := range odd {
-		name := spelled(e.Name)
+		name := escapedName(e.Name)
 		for _, taken := d.entries[name]; taken; _, taken = d.entries[name] {
 			name = "_" + name
 		}
@@ -79,9 +79,9 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 	return d, nil
 }
 
-// spelled returns a name that is not valid UTF-8 in escaped form, because paths of fs.FS must be UTF-8. The file
+// escapedName returns a name that is not valid UTF-8 in escaped form, because paths of fs.FS must be UTF-8. The file
 // exists, and deployers of the directory apply it.
-func spelled(name string) string {
+func escapedName(name string) string {
 	quoted := strconv.Quote(name)
 	return quoted[1 : len(quoted)-1]
 }

@@ -17,8 +17,9 @@ func Dir(path string) (fs.FS, error) {
 	return &dirFS{root: root, under: root.FS().(rootFS)}, nil
 }
 
-// mostAhead limits the memory that is allocated for a file before it is read, in bytes: the reported size may be wrong.
-const mostAhead = 1 << 20
+// maxPrealloc limits the memory that is allocated for a file before it is read, in bytes: the reported size may be
+// wrong.
+const maxPrealloc = 1 << 20
 
 // rootFS is the type of the result of os.Root.FS.
 type rootFS interface {
@@ -59,7 +60,7 @@ func (d *dirFS) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	var data bytes.Buffer
-	data.Grow(int(min(info.Size(), mostAhead)) + bytes.MinRead)
+	data.Grow(int(min(info.Size(), maxPrealloc)) + bytes.MinRead)
 	_, err = data.ReadFrom(f)
 	return data.Bytes(), err
 }

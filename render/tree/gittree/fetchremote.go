@@ -82,7 +82,7 @@ func (r Remote) session() (transport.UploadPackSession, error) {
 	if r.Token != "" {
 		auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
 	}
-	client := &http.Client{Transport: &patient{
+	client := &http.Client{Transport: &retrier{
 		next: r.Transport, pause: cmp.Or(r.pause, firstPause), most: cmp.Or(r.Limits.Bytes, maxAnswer),
 	}}
 	return githttp.NewClientWithOptions(client, &githttp.ClientOptions{
@@ -103,15 +103,15 @@ func explainRemote(err error) error {
 	return err
 }
 
-// patient repeats requests after failures, and limits the size of answers. All requests of a fetch may be repeated.
-type patient struct {
+// retrier repeats requests after failures, and limits the size of answers. All requests of a fetch may be repeated.
+type retrier struct {
 	next  http.RoundTripper
 	pause time.Duration
 	most  int64 // bytes of an answer
 }
 
 // RoundTrip implements http.RoundTripper.
-func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		resp, err := p.send(req)
 		failed := err != nil || resp.StatusCode >= 500
@@ -129,7 +129,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func (p *patient) send(req *http.Request) (*http.Response, error) {
+func (p *retrier) send(req *http.Request) (*http.Response, error) {
 	next := p.next
 	if next == nil {
 		next = http.DefaultTransport

@@ -14,7 +14,7 @@ import (
 func (r *Repository) MergeBase(a, b *Commit) (*Commit, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &painter{repo: r, flags: map[plumbing.Hash]side{}, commits: map[plumbing.Hash]*object.Commit{}}
+	p := &ancestorWalk{repo: r, flags: map[plumbing.Hash]side{}, commits: map[plumbing.Hash]*object.Commit{}}
 	base, err := p.find(a.commit, b.commit)
 	switch {
 	case err != nil:
@@ -38,9 +38,9 @@ const (
 	stale // an ancestor of a common ancestor
 )
 
-// painter walks two histories from their tips, newest commit first, and marks the reached commits: the algorithm of
-// git's commit-reach.c.
-type painter struct {
+// ancestorWalk walks two histories from their tips, newest commit first, and marks the reached commits: the algorithm
+// of git's commit-reach.c.
+type ancestorWalk struct {
 	repo    *Repository
 	flags   map[plumbing.Hash]side
 	commits map[plumbing.Hash]*object.Commit
@@ -49,7 +49,7 @@ type painter struct {
 	cut bool
 }
 
-func (p *painter) find(a, b *object.Commit) (*object.Commit, error) {
+func (p *ancestorWalk) find(a, b *object.Commit) (*object.Commit, error) {
 	p.mark(a, fromA)
 	p.mark(b, fromB)
 	var common []*object.Commit
@@ -68,7 +68,7 @@ func (p *painter) find(a, b *object.Commit) (*object.Commit, error) {
 }
 
 // unsettled reports whether the queue still contains a commit that could matter.
-func (p *painter) unsettled() bool {
+func (p *ancestorWalk) unsettled() bool {
 	for _, c := range p.queue {
 		if p.flags[c.Hash]&stale == 0 {
 			return true
@@ -77,7 +77,7 @@ func (p *painter) unsettled() bool {
 	return false
 }
 
-func (p *painter) mark(c *object.Commit, flags side) {
+func (p *ancestorWalk) mark(c *object.Commit, flags side) {
 	if p.flags[c.Hash]&flags == flags {
 		return
 	}
@@ -86,7 +86,7 @@ func (p *painter) mark(c *object.Commit, flags side) {
 	heap.Push(&p.queue, c)
 }
 
-func (p *painter) spread(c *object.Commit, flags side) error {
+func (p *ancestorWalk) spread(c *object.Commit, flags side) error {
 	for _, hash := range c.ParentHashes {
 		parent := p.commits[hash]
 		if parent == nil {
@@ -106,7 +106,7 @@ func (p *painter) spread(c *object.Commit, flags side) error {
 }
 
 // best returns the newest common ancestor that is not an ancestor of another one.
-func (p *painter) best(common []*object.Commit) *object.Commit {
+func (p *ancestorWalk) best(common []*object.Commit) *object.Commit {
 	for _, c := range common {
 		if p.flags[c.Hash]&stale == 0 {
 			return c

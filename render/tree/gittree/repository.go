@@ -122,7 +122,7 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 		if branch := r.unborn(rev); branch != "" {
 			return nil, fmt.Errorf("resolve revision %q: HEAD is the branch %s, which has no commit: check out one that has", rev, branch)
 		}
-		return nil, r.missed(rev)
+		return nil, r.missingRevision(rev)
 	}
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)
 }

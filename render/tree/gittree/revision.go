@@ -166,8 +166,8 @@ func parent(c *object.Commit, n int) (*object.Commit, error) {
 	}
 }
 
-// missed returns the error of a missing revision.
-func (r *Repository) missed(rev string) *MissingRevisionError {
+// missingRevision returns the error of a missing revision.
+func (r *Repository) missingRevision(rev string) *MissingRevisionError {
 	e := &MissingRevisionError{Revision: rev, Shallow: r.shallow()}
 	name, steps := splitRevision(rev)
 	if steps != "" {
