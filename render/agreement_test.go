@@ -13,14 +13,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// reader reads the files of a tree again, with nothing of what located a field, to
-// tell whether what is written at a place is what the field says.
+// reader reads the files of a tree again, independently of what located a field, to check that the text at a place
+// agrees with the value of the field.
 type reader struct {
 	fsys  fs.FS
 	files map[string]*readFile
 }
 
-// readFile is a file with its scalars by where they are written.
+// readFile is a file with its scalars by position.
 type readFile struct {
 	text    string
 	lines   []string
@@ -29,7 +29,7 @@ type readFile struct {
 	blocks []readScalar
 }
 
-// readScalar is a scalar with the key it is the value of.
+// readScalar is a scalar with its key.
 type readScalar struct {
 	node *yaml.Node
 	key  string
@@ -37,7 +37,7 @@ type readScalar struct {
 
 func newReader(fsys fs.FS) *reader { return &reader{fsys: fsys, files: map[string]*readFile{}} }
 
-// isTemplate reports whether a file is a template of a chart, whose lines are no values.
+// isTemplate reports whether a file is a template of a chart, whose lines are not values.
 func (r *reader) isTemplate(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if path.Base(dir) == "templates" {
@@ -61,7 +61,7 @@ func (r *reader) file(name string) *readFile {
 	return f
 }
 
-// readText reads the documents of a text up to the first that is not YAML.
+// readText parses the documents of a text up to the first that is not valid YAML.
 func readText(text string) *readFile {
 	f := &readFile{text: text, lines: strings.Split(text, "\n"), scalars: map[[2]int]readScalar{}}
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -93,8 +93,7 @@ func (f *readFile) add(n *yaml.Node, key string) {
 	}
 }
 
-// scalar is what is written at a place of the file, or of the YAML in a literal
-// block of it.
+// scalar returns the scalar at a position of the file, or of the YAML in a literal block of it.
 func (f *readFile) scalar(line, column int) (readScalar, bool) {
 	if s, ok := f.scalars[[2]int{line, column}]; ok {
 		return s, true
@@ -108,7 +107,7 @@ func (f *readFile) scalar(line, column int) (readScalar, bool) {
 	return readScalar{}, false
 }
 
-// indent is how far a literal block is moved to the right.
+// indent returns the additional indentation of a literal block in the file.
 func (f *readFile) indent(block *yaml.Node) int {
 	for i, inner := range strings.Split(block.Value, "\n") {
 		if strings.TrimSpace(inner) != "" && block.Line+i < len(f.lines) {
@@ -120,7 +119,7 @@ func (f *readFile) indent(block *yaml.Node) int {
 
 func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// The ways in which a line and the value it made agree.
+// The ways in which a line agrees with the value made from it.
 const (
 	agreeSame    = "the same scalar"
 	agreeData    = "data of a generator"
@@ -133,8 +132,7 @@ const (
 	agreeFolded  = "folded anew"
 )
 
-// agrees tells in which way what is written at a place is a value, that of a field
-// of a key; empty when it is not.
+// agrees returns the way in which the text at a place agrees with a value of a field with a key; empty if it does not.
 func (r *reader) agrees(pos tree.Position, key string, value any) string {
 	f := r.file(pos.Path)
 	s, ok := f.scalar(pos.Line, pos.Column)
@@ -160,7 +158,7 @@ func (r *reader) agrees(pos tree.Position, key string, value any) string {
 	return agreesAfter(s, key, text)
 }
 
-// agreesAfter tells what kustomize did to what is written to make a value of it.
+// agreesAfter returns the change of kustomize that turns a scalar into a value; empty for none.
 func agreesAfter(s readScalar, key, value string) string {
 	was := s.node.Value
 	switch {
@@ -182,8 +180,8 @@ func agreesAfter(s readScalar, key, value string) string {
 	return ""
 }
 
-// copies tells whether a part of a value, or of a generator's `key=value`, is
-// written at a place, or the value is a part of what is.
+// copies reports whether a part of a value, or of a generator's `key=value`, is equal to the text at a place, or the
+// value is a part of that text.
 func copies(was, value string) bool {
 	_, after, _ := strings.Cut(was, "=")
 	for _, part := range []string{was, strings.Trim(after, `"'`)} {
@@ -196,8 +194,7 @@ func copies(was, value string) bool {
 
 func isNameField(key string) bool { return key == "name" || strings.HasSuffix(key, "Name") }
 
-// sameValue compares a scalar with a decoded value: text as it is written, others
-// as numbers, bools and nulls whatever their format.
+// sameValue compares a scalar with a decoded value: strings by their text, other types after decoding.
 func sameValue(n *yaml.Node, value any) bool {
 	if text, ok := value.(string); ok {
 		return n.Value == text
@@ -211,8 +208,8 @@ func sameValue(n *yaml.Node, value any) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// isData tells whether a line of a generator, or a file it reads, holds a value:
-// `key=value`, or the whole file; of Secrets encoded.
+// isData reports whether a line of a generator, or of a file it reads, contains a value: as `key=value`, or as the
+// whole file. Values of Secrets are encoded.
 func (f *readFile) isData(pos tree.Position, key, value string, literal *yaml.Node) bool {
 	lines := []string{}
 	if literal != nil {
@@ -241,7 +238,7 @@ func (f *readFile) isData(pos tree.Position, key, value string, literal *yaml.No
 
 var variable = regexp.MustCompile(`\\\$\\\([A-Za-z0-9_.-]+\\\)`)
 
-// substitutes tells whether text with `$(VAR)` in it may have become a value.
+// substitutes reports whether text with `$(VAR)` in it may have become a value.
 func substitutes(text, value string) bool {
 	pattern := variable.ReplaceAllString(regexp.QuoteMeta(text), "(?s:.*)")
 	if pattern == regexp.QuoteMeta(text) {
@@ -251,7 +248,7 @@ func substitutes(text, value string) bool {
 	return err == nil && re.MatchString(value)
 }
 
-// holdsScalar tells whether a text is YAML with a scalar of a value in it.
+// holdsScalar reports whether a text is YAML that contains a scalar with a value.
 func holdsScalar(text string, value any) bool {
 	if !strings.ContainsAny(text, "\n:") {
 		return false

@@ -10,8 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// benchTree has n bases with three overlays each, and n directories of plain
-// manifests.
+// benchTree returns a tree with n bases with three overlays each, and n directories of plain manifests.
 func benchTree(n int) fstest.MapFS {
 	m := fstest.MapFS{}
 	add := func(name, format string, args ...any) {

@@ -24,7 +24,7 @@ import (
 
 var overlay = render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "overlay"}}
 
-// cacheTest is a cache in a directory of its own.
+// cacheTest is a test with a cache in a directory of its own.
 type cacheTest struct {
 	*testing.T
 	dir string
@@ -39,7 +39,7 @@ func (c cacheTest) open(limit int64) *render.Cache {
 	return cache
 }
 
-// render renders the overlay of a tree by way of the cache.
+// render renders the overlay of a tree with the cache.
 func (c cacheTest) render(tree fs.FS, opts render.Options) *render.Result {
 	c.Helper()
 	if opts.Cache == nil {
@@ -52,7 +52,7 @@ func (c cacheTest) render(tree fs.FS, opts render.Options) *render.Result {
 	return result
 }
 
-// entries are the files of the cache.
+// entries returns the files of the cache.
 func (c cacheTest) entries() []string {
 	c.Helper()
 	names, err := filepath.Glob(filepath.Join(c.dir, "*", "*"))
@@ -62,8 +62,7 @@ func (c cacheTest) entries() []string {
 	return names
 }
 
-// poison gives the only entry another object, and is how a test sees that an entry
-// was used.
+// poison replaces the object of the only entry, so that a test sees whether the entry was used.
 func (c cacheTest) poison() {
 	c.Helper()
 	entries := c.entries()
@@ -73,7 +72,7 @@ func (c cacheTest) poison() {
 	c.write(entries[0], `{"kind":"Poison"}`)
 }
 
-// write writes an entry of one object.
+// write writes an entry with one object.
 func (c cacheTest) write(name, object string) {
 	c.Helper()
 	var content bytes.Buffer
@@ -109,7 +108,7 @@ func TestCacheGivesWhatWasRendered(t *testing.T) {
 			}
 			for range 2 {
 				got := c.render(tree, render.Options{})
-				got.Trace = without.Trace // that of the cache has what may be read as well
+				got.Trace = without.Trace // a trace from the cache also has what may be read
 				if diff := cmp.Diff(without, got); diff != "" {
 					t.Errorf("-without the cache +with it:\n%s", diff)
 				}
@@ -122,7 +121,7 @@ func TestCacheGivesWhatWasRendered(t *testing.T) {
 	}
 }
 
-// Whatever decides what a root renders to makes for another entry.
+// TestCacheKnowsWhatDecides checks that everything which decides the result of a root is part of the key.
 func TestCacheKnowsWhatDecides(t *testing.T) {
 	for name, change := range map[string]func(tree fstest.MapFS, opts *render.Options, root *render.Root){
 		"edited": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) {
@@ -180,7 +179,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 			if err := os.WriteFile(entry, damage(data), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the second finds it mended
+			for range 2 { // the second time it is repaired
 				if diff := cmp.Diff(want, c.render(traceTree(), render.Options{}).Objects); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
 				}
@@ -193,7 +192,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 	}
 }
 
-// What fails is explained anew, and what is refused has nothing to keep.
+// TestCacheKeepsOnlyWhatRendered checks that failures and refusals are not stored.
 func TestCacheKeepsOnlyWhatRendered(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
 	broken := traceTree()
@@ -264,7 +263,7 @@ func TestCacheIsTrimmed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.render(traceTree(), opts) // which makes its entry the last that was used
+	c.render(traceTree(), opts) // makes its entry the most recently used
 	left := filepath.Join(filepath.Dir(names[0]), "new-1")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -296,7 +295,7 @@ func TestCacheIsTrimmed(t *testing.T) {
 	}
 }
 
-// Several processes share a directory, one of them trimming.
+// TestCacheIsShared checks that several processes can share a directory while one of them trims it.
 func TestCacheIsShared(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
 	var group sync.WaitGroup
@@ -319,8 +318,8 @@ func TestCacheIsShared(t *testing.T) {
 	group.Wait()
 }
 
-// TestCacheHasDecodedFiles holds that a large manifest file is decoded once, and one that is small or does not decode
-// is not kept.
+// TestCacheHasDecodedFiles checks that a large manifest file is decoded once, and that a small or invalid one is not
+// stored.
 func TestCacheHasDecodedFiles(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
 	text := func(name, filling string) *fstest.MapFile {

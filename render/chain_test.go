@@ -17,9 +17,8 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// TestChains asks for the histories of fields in the trees of testdata/chains. Lines
-// of an archive's comment are `chain ROOT KIND/NAME FIELD [front|back]` and `passed
-// ROOT KIND/NAME`; the file `want` has the answers.
+// TestChains checks the histories of fields in the trees of testdata/chains. Lines of an archive's comment are
+// `chain ROOT KIND/NAME FIELD [front|back]` and `passed ROOT KIND/NAME`; the file `want` has the results.
 func TestChains(t *testing.T) {
 	archives, err := filepath.Glob("testdata/chains/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -75,8 +74,8 @@ func describeChains(t *testing.T, fsys fs.FS, questions string) string {
 	return out.String()
 }
 
-// sourcesByName are the sources of a root's objects, by `Kind/name`, where `-*` stands
-// for the hash of generated ones.
+// sourcesByName returns the origins of a root's objects by `Kind/name`, where `-*` stands for the hash of generated
+// ones.
 func sourcesByName(t *testing.T, r *render.Renderer, dir string) map[string]*origin.Origin {
 	t.Helper()
 	root, ok := r.At(dir)
@@ -122,7 +121,7 @@ func describePassed(out *strings.Builder, source *origin.Origin) {
 	}
 }
 
-// describeChain tells the steps, and fails when the last one is not the place.
+// describeChain writes the steps, and fails if the last one is not the place.
 func describeChain(t *testing.T, out *strings.Builder, source *origin.Origin, path string, part origin.Part) {
 	t.Helper()
 	steps := source.Chain(path, part)

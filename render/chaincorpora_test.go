@@ -16,19 +16,18 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// chainCheck compares chains with what rendering the bases by themselves says.
+// chainCheck compares chains with the results of rendering the bases by themselves.
 type chainCheck struct {
-	// chains counts fields with more than one step, by their number.
+	// chains maps a number of steps, more than one, to the number of fields with it.
 	chains map[int]int
-	// same, missing and wrong count bases in which the step before the next
-	// kustomization is the place in effect, is not told, or is another.
+	// same, missing and wrong count bases in which the step before the next kustomization is the effective place, is
+	// missing, or is another one.
 	same, missing, wrong int
 	examples             []string
 }
 
-// TestCorporaChains renders the kustomizations that objects of real repositories went
-// through by themselves: of each field, the last step up to there must be the line
-// in effect there. One root in so many is looked at.
+// TestCorporaChains renders the kustomizations that objects of real repositories passed through by themselves: for each
+// field, the last step up to there must be the effective line there. It samples the roots.
 func TestCorporaChains(t *testing.T) {
 	for _, bundle := range corpora(t) {
 		name := strings.TrimSuffix(filepath.Base(bundle), ".bundle")
@@ -51,8 +50,7 @@ func TestCorporaChains(t *testing.T) {
 	}
 }
 
-// locatedRoot is a root that is rendered, with the sources of its objects unless it has a
-// problem.
+// locatedRoot is a rendered root with the origins of its objects, unless it has a problem.
 type locatedRoot struct {
 	result  *render.Result
 	origins []*origin.Origin
@@ -71,17 +69,17 @@ func locateRoot(t *testing.T, r *render.Renderer, root render.Root) locatedRoot 
 	return l
 }
 
-// locatedTree is one root in so many of a branch.
+// locatedTree is a sample of the roots of a branch.
 type locatedTree struct {
 	fsys     fs.FS
 	renderer *render.Renderer
 	roots    []locatedRoot
 }
 
-// lastLocated is the tree that two tests look at, by what is asked for.
+// lastLocated caches the tree that two tests use, by bundle, branch and sample.
 var lastLocated = map[string]*locatedTree{}
 
-// located returns one root in so many of a branch. It is kept for the next test.
+// located returns every oneIn-th root of a branch. The result is cached for the next test.
 func located(t *testing.T, bundle, branch string, oneIn int) *locatedTree {
 	t.Helper()
 	key := fmt.Sprint(bundle, branch, oneIn)
@@ -97,7 +95,7 @@ func located(t *testing.T, bundle, branch string, oneIn int) *locatedTree {
 	for i := 0; i < len(d.Roots); i += oneIn {
 		l.roots = append(l.roots, locateRoot(t, l.renderer, d.Roots[i]))
 	}
-	if oneIn > 1 { // else the next one is another
+	if oneIn > 1 { // otherwise the next tree is another one
 		lastLocated[key] = l
 	}
 	return l
@@ -127,7 +125,7 @@ func (c *chainCheck) root(t *testing.T, r *render.Renderer, top locatedRoot) {
 	}
 }
 
-// find is the object of the same kind and document; -1 when there is not just one.
+// find returns the index of the only object with the same kind and document; -1 if there is not exactly one.
 func (l locatedRoot) find(o *render.Object, source *origin.Origin) int {
 	found := -1
 	kind, _ := o.KindAndName()
@@ -157,7 +155,7 @@ func (c *chainCheck) compare(root string, o *render.Object, source *origin.Origi
 		told := slices.ContainsFunc(steps, func(s origin.Step) bool { return origin.SameLine(s.Position, place.Position) })
 		var last origin.Step
 		for _, s := range steps {
-			// What was copied is in a file of its own.
+			// A replacement copies a value from another file.
 			if s.Kind == origin.StepReplacement && origin.SameLine(s.Position, place.Position) || slices.ContainsFunc(through, func(p origin.Kustomization) bool { return p.File == s.Kustomization }) {
 				last = s
 			}
@@ -175,8 +173,7 @@ func (c *chainCheck) compare(root string, o *render.Object, source *origin.Origi
 	})
 }
 
-// sameElements tells whether the elements of lists on the way to a field have the
-// same names in both objects.
+// sameElements reports whether the elements of lists on the path of a field have the same names in both objects.
 func sameElements(a, b map[string]any, field string) bool {
 	for i, r := range field {
 		if r != ']' {

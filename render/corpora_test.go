@@ -19,12 +19,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// locatedRoots: one root in so many has its sources looked for, to bound the
-// time of the test.
+// locatedRoots is how many roots there are for each one whose origins are computed, to limit the time of the test.
 const locatedRoots = 8
 
-// corpora returns real repositories as git bundles, in PREADMIT_CORPORA or
-// ../shared/corpora next to the repository, for a test that runs with all tests.
+// corpora returns real repositories as git bundles, from PREADMIT_CORPORA or ../shared/corpora next to the repository.
+// It skips the test unless all tests run.
 func corpora(t *testing.T) []string {
 	t.Helper()
 	testall.Long(t)
@@ -55,22 +54,22 @@ func gitCommand(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// cloned is a bundle that is checked out, with the head branches of its pull requests.
+// cloned is a checked out bundle with the head branches of its pull requests.
 type cloned struct {
 	dir      string
 	branches []string
 	repo     *gittree.Repository
 }
 
-// clones are made once for all tests, below clonesDir, which TestMain removes.
+// clones are the clones of all tests, below clones.dir, which TestMain removes.
 var clones struct {
 	sync.Mutex
 	dir string
 	all map[string]*cloned
 }
 
-// clone checks a bundle out and lists the head branches of its pull requests. The tests of a
-// bundle share the clone; only one of them may check other commits out.
+// clone checks out a bundle and lists the head branches of its pull requests. The tests of a bundle share the clone;
+// only one of them may check out other commits.
 func clone(t *testing.T, bundle string) *cloned {
 	t.Helper()
 	clones.Lock()
@@ -102,7 +101,7 @@ func clone(t *testing.T, bundle string) *cloned {
 	return c
 }
 
-// tree is that of a branch.
+// tree returns the tree of a branch.
 func (c *cloned) tree(t *testing.T, branch string) fs.FS {
 	t.Helper()
 	commit, err := c.repo.Commit(branch)

@@ -19,10 +19,9 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestCounterfactual proves places in the trees of testdata/counterfactual. Lines
-// `KIND/NAME FIELD [front|back]` of a comment ask for what Place says of a field;
-// with `at FILE:LINE:COLUMN` behind them, for that place instead. The file `want`
-// is what comes out. Every tree is one root, named `overlay` or the top.
+// TestCounterfactual proves places in the trees of testdata/counterfactual. Lines `KIND/NAME FIELD [front|back]` of a
+// comment prove the result of Place for a field; with `at FILE:LINE:COLUMN` at the end, they prove that place instead.
+// The file `want` has the results. Every tree is one root, named `overlay` or the top.
 func TestCounterfactual(t *testing.T) {
 	archives, err := filepath.Glob("testdata/counterfactual/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -56,10 +55,10 @@ func TestCounterfactual(t *testing.T) {
 	}
 }
 
-// mostRenders bounds the renders of a question.
+// mostRenders limits the renders of a proof.
 const mostRenders = 5
 
-// asked is a root about which claims are made.
+// asked is a root to make claims about.
 type asked struct {
 	renderer *render.Renderer
 	result   *render.Result
@@ -129,7 +128,7 @@ func (a *asked) prove(t *testing.T, words []string) string {
 	return out
 }
 
-// limitsTree is a root with a value that a rule finds.
+// limitsTree is a root with a value that is located by a rule.
 func limitsTree() fstest.MapFS {
 	return fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("resources: [web.yaml]\nreplicas:\n- {name: web, count: 3}\n")},
@@ -137,8 +136,8 @@ func limitsTree() fstest.MapFS {
 	}
 }
 
-// TestProverIsBounded: without renders left, and when it is given up, a prover
-// decides nothing; what it rendered once it need not render again.
+// TestProverIsBounded checks that a prover without renders left, or with a canceled context, decides nothing, and that
+// it does not repeat a render.
 func TestProverIsBounded(t *testing.T) {
 	a := newAsked(t, sources.NewRenderer(limitsTree(), render.Options{}))
 	claim := a.claim(t, []string{"Deployment/web", "spec.replicas"})
@@ -158,8 +157,8 @@ func TestProverIsBounded(t *testing.T) {
 	}
 }
 
-// TestCounterfactualUndecided: claims of which nothing can be said, among them a
-// place whose change would have kustomize look for something else.
+// TestCounterfactualUndecided checks claims that cannot be decided, among them a place whose change makes kustomize
+// look for something else.
 func TestCounterfactualUndecided(t *testing.T) {
 	a := newAsked(t, sources.NewRenderer(limitsTree(), render.Options{}))
 	tests := map[string]struct {
@@ -194,7 +193,7 @@ func TestCounterfactualUndecided(t *testing.T) {
 	}
 }
 
-// TestCounterfactualOfBytes: a file that is no text becomes binaryData, in base64.
+// TestCounterfactualOfBytes checks a file that is not text, which becomes binaryData, in base64.
 func TestCounterfactualOfBytes(t *testing.T) {
 	a := newAsked(t, sources.NewRenderer(fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("configMapGenerator:\n- {name: bytes, files: [a, b]}\n")},
@@ -209,8 +208,7 @@ func TestCounterfactualOfBytes(t *testing.T) {
 	}
 }
 
-// TestObjectIsFoundAgain: in whatever order objects come and whatever the change
-// does to their names.
+// TestObjectIsFoundAgain checks that an object is found again in any order of objects, and after a change of its name.
 func TestObjectIsFoundAgain(t *testing.T) {
 	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {k: %s}\n---\n"
 	a := newAsked(t, sources.NewRenderer(fstest.MapFS{

@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// TestCutSOPS cuts files only where nothing but what SOPS says follows.
+// TestCutSOPS checks that files are only cut if nothing but metadata of SOPS follows.
 func TestCutSOPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string

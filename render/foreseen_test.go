@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// files makes a tree of names and texts; a text that begins with "-> " is a link.
+// files returns a tree of names and texts; a text that begins with "-> " is a link.
 func files(texts map[string]string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for name, text := range texts {
@@ -28,8 +28,8 @@ func files(texts map[string]string) fstest.MapFS {
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
-// TestInputsForesee changes what only kustomize's own way of reading finds: the inputs
-// of a root must be other ones then, or the root refused.
+// TestInputsForesee makes changes that only affect kustomize's own way of reading: the needs of a root must then
+// differ, or the root must be refused.
 func TestInputsForesee(t *testing.T) {
 	patch := configMap + "data: {a: good}\n"
 	for name, test := range map[string]struct {
@@ -86,7 +86,7 @@ func TestInputsForesee(t *testing.T) {
 	}
 }
 
-// A kustomization that cannot be read any more is another one than before.
+// TestInputsOfWhatIsNotRead checks that a kustomization that can no longer be read has other needs than before.
 func TestInputsOfWhatIsNotRead(t *testing.T) {
 	const small = 100
 	base := map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap}
@@ -114,7 +114,7 @@ func allText(r *render.Result) (text string) {
 	return text
 }
 
-// An annotation of kustomize's own puts a hash behind the name of any object.
+// TestInputsOfInternalAnnotations checks that an annotation of kustomize adds a hash to the name of any object.
 func TestInputsOfInternalAnnotations(t *testing.T) {
 	tree := files(map[string]string{
 		"app/kustomization.yaml": "resources: [ns.yaml]\n",
@@ -127,8 +127,8 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 	}
 }
 
-// A file that is edited while it is read must not be taken for what it was: a small one stays as it
-// was read first, and a large one, which is read anew, is an error.
+// TestFileThatChangesWhileItIsRead checks that a file which is edited while it is read does not get its old identity: a
+// small file keeps the content that was read first, and a large one, which is read again, is an error.
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	for name, padding := range map[string]string{"small": "", "large": strings.Repeat("# padding\n", 30_000)} {
 		file := padding + configMap

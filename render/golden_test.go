@@ -22,9 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 
-// TestGolden discovers, renders and locates the trees in testdata. In an
-// archive, `-- a -> b --` is a symbolic link, lines `find ROOT KIND/NAME PATH` of
-// its comment ask for the place of a field, and the file `want` is what comes out.
+// TestGolden discovers, renders and locates the trees in testdata. In an archive, `-- a -> b --` is a symbolic link,
+// lines `find ROOT KIND/NAME PATH` of its comment request the place of a field, and the file `want` has the results.
 func TestGolden(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -78,7 +77,7 @@ func setWant(archive *txtar.Archive, got string) {
 	archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(got)})
 }
 
-// describe tells all that is found out about a tree.
+// describe returns all results about a tree.
 func describe(t *testing.T, fsys fs.FS, questions string) string {
 	t.Helper()
 	var out strings.Builder
@@ -131,7 +130,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *render.Renderer, root r
 	}
 }
 
-// told is what is known of a place, in words.
+// told returns what is known about a place, as text.
 func told(p origin.Place) string {
 	switch {
 	case p.Found():
@@ -142,7 +141,7 @@ func told(p origin.Place) string {
 	return "absent"
 }
 
-// partOf reads the last word of a question.
+// partOf parses the last word of a `find` line.
 func partOf(words []string) origin.Part {
 	switch strings.Join(words, " ") {
 	case "front":

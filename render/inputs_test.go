@@ -17,11 +17,10 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// objectsLookedFor: one object in so many of real repositories is looked for in the inputs.
+// objectsLookedFor is how many objects of real repositories there are for each one that is searched in the needs.
 const objectsLookedFor = 5
 
-// checkInputs renders roots and holds them against their inputs. It returns how many objects
-// were looked for.
+// checkInputs renders roots and compares them with their needs. It returns how many objects were searched.
 func checkInputs(t *testing.T, fsys fs.FS, roots []render.Root, oneIn int) (looked int) {
 	t.Helper()
 	renderer := sources.NewRenderer(fsys, render.Options{})
@@ -32,9 +31,8 @@ func checkInputs(t *testing.T, fsys fs.FS, roots []render.Root, oneIn int) (look
 	return looked
 }
 
-// checkNeeds wants the inputs of a kustomization or directory of manifests, as its files tell,
-// to cover what its render read and missed, and to hold what it rendered to. One object in so
-// many is looked for; it returns how many were.
+// checkNeeds checks that the needs of a kustomization or directory of manifests cover what rendering has read and
+// missed, and may hold the rendered objects. It searches every oneIn-th object, and returns how many.
 func checkNeeds(t *testing.T, renderer *render.Renderer, in *render.Needs, result *render.Result, oneIn int) (looked int) {
 	t.Helper()
 	if !in.Trace.Covers(result.Trace) {
@@ -53,7 +51,7 @@ func checkNeeds(t *testing.T, renderer *render.Renderer, in *render.Needs, resul
 	return looked
 }
 
-// mentionOf is what may be asked of an object.
+// mentionOf returns the mention that matches an object.
 func mentionOf(o *render.Object) render.Mention {
 	u := unstructured.Unstructured{Object: o.Content()}
 	group, _, ok := strings.Cut(u.GetAPIVersion(), "/")
@@ -63,14 +61,14 @@ func mentionOf(o *render.Object) render.Mention {
 	return render.Mention{Group: group, Kind: u.GetKind(), Name: u.GetName(), Word: u.GetNamespace()}
 }
 
-// everyRoot are the roots of a tree, and the kustomizations they use.
+// everyRoot returns the roots of a tree, and the kustomizations they use.
 func everyRoot(t *testing.T, fsys fs.FS) []render.Root {
 	t.Helper()
 	roots, used := rootsAndUsed(t, fsys)
 	return append(roots, used...)
 }
 
-// rootsAndUsed are the roots of a tree, and the kustomizations they use.
+// rootsAndUsed returns the roots of a tree, and the kustomizations they use.
 func rootsAndUsed(t *testing.T, fsys fs.FS) (roots, used []render.Root) {
 	t.Helper()
 	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
@@ -94,7 +92,7 @@ func rootsAndUsed(t *testing.T, fsys fs.FS) (roots, used []render.Root) {
 	return d.Roots, used
 }
 
-// TestInputsCoverRenders holds the trees in testdata against their inputs.
+// TestInputsCoverRenders compares the trees in testdata with their needs.
 func TestInputsCoverRenders(t *testing.T) {
 	for _, name := range archives(t) {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +106,8 @@ func TestInputsCoverRenders(t *testing.T) {
 	}
 }
 
-// TestCorporaInputsCoverRenders does so with the kustomizations that the roots of real
-// repositories use, one in so many. TestCorpora in scanner does it with all roots.
+// TestCorporaInputsCoverRenders does the same for a sample of the kustomizations that roots of real repositories use.
+// TestCorpora in scanner does it for all roots.
 func TestCorporaInputsCoverRenders(t *testing.T) {
 	const oneIn = 5
 	for _, bundle := range corpora(t) {
@@ -127,8 +125,7 @@ func TestCorporaInputsCoverRenders(t *testing.T) {
 	}
 }
 
-// TestHiddenWords renders kinds, names and namespaces that are spelled so that
-// reading the text does not show them.
+// TestHiddenWords renders kinds, names and namespaces that are written so that they are not visible in the text.
 func TestHiddenWords(t *testing.T) {
 	plain := func(text string) map[string]string { return map[string]string{"r/o.yaml": text} }
 	patched := func(operations string) map[string]string {
@@ -192,7 +189,7 @@ func TestHiddenWords(t *testing.T) {
 	}
 }
 
-// TestMayHold tells words apart that only look alike.
+// TestMayHold checks words that only look similar.
 func TestMayHold(t *testing.T) {
 	renderer := sources.NewRenderer(fstest.MapFS{
 		"plain/o.yaml":         {Data: []byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: my-team, namespace: team.example.com}\nrules: [{apiGroups: [apps]}]\n")},
@@ -225,7 +222,7 @@ func TestMayHold(t *testing.T) {
 	}
 }
 
-// problemsOf tells why roots do not render.
+// problemsOf returns the reasons why roots do not render.
 func problemsOf(t *testing.T, fsys fs.FS) (problems []*render.Problem) {
 	t.Helper()
 	for _, root := range everyRoot(t, fsys) {

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// TestMain lets the test binary be its own child process.
+// TestMain makes the test binary its own child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "render-child" {
 		if len(os.Environ()) > 1 || os.Getenv("PATH") != "" {
@@ -50,7 +50,7 @@ func isolated(t *testing.T) render.Options {
 	return render.Options{Isolate: isolate.Program(exe, "render-child")}
 }
 
-// customMerge is a schema in which a list of a custom kind merges by name.
+// customMerge is a schema in which a list of a custom kind is merged by name.
 const customMerge = `{"definitions": {"v1.Thing": {
   "properties": {"list": {"items": {"type": "object"}, "type": "array",
     "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}},
@@ -88,8 +88,7 @@ func TestIsolatedSchema(t *testing.T) {
 	}
 }
 
-// TestIsolatedFailures: a schema that crashes kustomize, or makes it run in a
-// circle, costs a process and no more.
+// TestIsolatedFailures checks that a schema which crashes kustomize, or makes it loop, only affects the child process.
 func TestIsolatedFailures(t *testing.T) {
 	for name, schema := range map[string]string{"not JSON": "{", "wrong types": `{"definitions": [1]}`} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +121,7 @@ func TestIsolatedFailures(t *testing.T) {
 	})
 }
 
-// remoteThing has one artifact, a file.
+// remoteThing contains one artifact, a file.
 type remoteThing struct{ data []byte }
 
 func (c remoteThing) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
@@ -135,7 +134,7 @@ func (c remoteThing) Artifacts() []artifact.Artifact {
 	return []artifact.Artifact{{Kind: artifact.File, URL: "https://example.com/thing.yaml"}}
 }
 
-// TestIsolatedArtifact: what is fetched is there for a process of its own, too.
+// TestIsolatedArtifact checks that the child process can read fetched artifacts.
 func TestIsolatedArtifact(t *testing.T) {
 	files := customTree(customMerge)
 	thing := files["k/thing.yaml"].Data

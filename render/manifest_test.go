@@ -12,15 +12,15 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// TestDisguisedManifests: what tools that apply a directory take for an object is judged,
-// or it is told that it cannot be.
+// TestDisguisedManifests checks that what deployers of a directory take for an object is judged, or reported as not
+// judged.
 func TestDisguisedManifests(t *testing.T) {
 	const pod = "metadata: {name: p}\nspec: {containers: [{name: c, image: x}]}\n"
 	const twice = "metadata: {name: p}\n"
 	binary := func(text string) string { return "!!binary " + base64.StdEncoding.EncodeToString([]byte(text)) }
 	for name, c := range map[string]struct {
 		file, text string
-		// objects are how many are judged; problem is why nothing is; told is the one
+		// objects is the number of judged objects, problem why nothing is judged, told the severity of the only
 		// diagnostic, if there is one.
 		objects int
 		problem render.ProblemKind
@@ -93,7 +93,7 @@ func TestDisguisedManifests(t *testing.T) {
 	}
 }
 
-// TestItemsOfAnything: kustomize hands on what others take apart.
+// TestItemsOfAnything checks that kustomize passes on an object with items, which other tools expand.
 func TestItemsOfAnything(t *testing.T) {
 	r := sources.NewRenderer(fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("resources: [a.yaml]\n")},
@@ -105,7 +105,7 @@ func TestItemsOfAnything(t *testing.T) {
 	}
 }
 
-// wide is a text in UTF-16, with its mark.
+// wide returns a text in UTF-16 with a byte order mark.
 func wide(text string) string {
 	out := []byte{0xFE, 0xFF}
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -11,8 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// TestMistakes makes the mistakes that people make in kustomizations: what kustomize says is
-// told in a sentence, at the line to mend.
+// TestMistakes makes common mistakes in kustomizations: kustomize's error becomes a sentence at the line to fix.
 func TestMistakes(t *testing.T) {
 	const configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}\n"
@@ -29,7 +28,7 @@ func TestMistakes(t *testing.T) {
 		{"k: resources:|\t- cm.yaml", "k:2 invalid YAML: found character that cannot start any token"},
 		{"k: apiVersion: kustomize.config.k8s.io/v1beta1", "k:1 a kustomization has no fields but kind and apiVersion"},
 		{"k: resources: [../b]; b/kustomization.yaml: kind: Kustomization", "b/kustomization.yaml:1 a kustomization has no fields but kind and apiVersion"},
-		// What is not there.
+		// Missing files.
 		{"k: resources: [cm.yaml, gone.yaml]", `k:1 "gone.yaml" does not exist: there is no app/gone.yaml`},
 		{"k: resources: [../e]; e/x.txt: x", "k:1 there is no kustomization.yaml in the directory e"},
 		{"k: configMapGenerator: [{name: x, files: [gone.txt]}]", `k:1 "gone.txt" does not exist: there is no app/gone.txt`},

@@ -13,8 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestPartlyUsedDirectoriesAreTold: what no kustomization uses beside a file that
-// one does is no root, and must not be passed over in silence.
+// TestPartlyUsedDirectoriesAreTold checks that an unused manifest beside a used one, which is no root, is reported.
 func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 	manifest := []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 	fsys := fstest.MapFS{

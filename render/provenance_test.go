@@ -17,16 +17,16 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// provenance counts what is known of the leaves of rendered objects.
+// provenance counts what is known about the leaves of rendered objects.
 type provenance struct {
 	trees, roots, objects, leaves int
 	evidence                      map[string]int
 	// agreement counts, of the located leaves, the ways in which line and value agree.
 	agreement map[string]int
-	// reasons count what is said of leaves without a line.
+	// reasons counts the reasons for leaves without a line.
 	reasons  map[string]int
 	examples map[string][]string
-	// samples are of all located leaves, and of those found by a rule.
+	// samples are a sample of all located leaves, and one of those found by a rule.
 	samples [2]*sample
 }
 
@@ -37,7 +37,7 @@ func newProvenance() *provenance {
 	}
 }
 
-// The outcomes of looking for a leaf's line.
+// The outcomes of locating a leaf.
 const (
 	outMarked    = "marked"
 	outInferred  = "inferred"
@@ -46,12 +46,10 @@ const (
 	outDisagrees = "DISAGREES"
 )
 
-// TestProvenance measures on real repositories how many leaves of the rendered
-// objects are located or explained, whether what is written at the lines is what the
-// leaves say, and whether a random sample of leaves changes when the lines do.
-// PREADMIT_PROVENANCE=all looks at every root of every head branch, otherwise it is
-// one root in so many of the last one, and a small sample. PREADMIT_VERBOSE=n prints
-// n examples of each reason.
+// TestProvenance measures on real repositories how many leaves of the rendered objects are located or explained,
+// whether the text at the lines agrees with the leaves, and whether a random sample of leaves changes with the lines.
+// With PREADMIT_PROVENANCE=all it checks every root of every head branch, otherwise a sample of the roots of the last
+// one, with fewer proofs. PREADMIT_VERBOSE=n prints n examples of each reason.
 func TestProvenance(t *testing.T) {
 	all := os.Getenv("PREADMIT_PROVENANCE") == "all"
 	for _, bundle := range corpora(t) {
@@ -78,7 +76,7 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// tree looks at some roots of a tree. Those that read the same files as one seen are left out.
+// tree checks the roots of a tree, except those that read the same files as an earlier one.
 func (p *provenance) tree(t *testing.T, l *locatedTree, seen map[string]bool) {
 	t.Helper()
 	read := newReader(l.fsys)
@@ -122,7 +120,7 @@ func (p *provenance) sample(leaf sampledLeaf) {
 	}
 }
 
-// leaf counts one leaf; told is an example.
+// leaf counts one leaf; told describes it as an example.
 func (p *provenance) leaf(read *reader, place origin.Place, told, path string, value any) {
 	p.leaves++
 	if !place.Found() {
@@ -157,7 +155,7 @@ func (p *provenance) reason(why, example string) {
 
 func (p *provenance) located() int { return p.evidence[outMarked] + p.evidence[outInferred] }
 
-// String is a table of the shares.
+// String returns a table of the shares.
 func (p *provenance) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "  %d leaves of %d objects of %d renderings in %d trees\n", p.leaves, p.objects, p.roots, p.trees)
@@ -172,7 +170,7 @@ func (p *provenance) String() string {
 	return out.String()
 }
 
-// writeExamples writes as many examples of each reason as PREADMIT_VERBOSE says.
+// writeExamples writes PREADMIT_VERBOSE examples of each reason.
 func writeExamples(out *strings.Builder, examples map[string][]string) {
 	for _, why := range slices.Sorted(maps.Keys(examples)) {
 		list := examples[why]
@@ -182,14 +180,14 @@ func writeExamples(out *strings.Builder, examples map[string][]string) {
 	}
 }
 
-// writeCounts writes counts, the greatest first.
+// writeCounts writes counts in descending order.
 func writeCounts(out *strings.Builder, counts map[string]int) {
 	for _, key := range descending(counts) {
 		fmt.Fprintf(out, "  %9d    %s\n", counts[key], key)
 	}
 }
 
-// writeShares writes counts, the greatest first, with their shares of a whole.
+// writeShares writes counts in descending order, with their shares of a whole.
 func writeShares(out *strings.Builder, title string, counts map[string]int, whole int) {
 	fmt.Fprintf(out, "  %s:\n", title)
 	for _, key := range descending(counts) {
@@ -210,11 +208,11 @@ func percent(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// The least that must be known, in percent.
+// The minimum shares, in percent.
 const (
-	leastKnown     = 99   // of the leaves located or explained
-	leastAgree     = 99.9 // of the located ones, whose line says what the value is
-	leastConfirmed = 99.5 // of those sampled, by a run with another text at the line
+	leastKnown     = 99   // of the leaves are located or explained
+	leastAgree     = 99.9 // of the located leaves agree with their line
+	leastConfirmed = 99.5 // of the sampled leaves are confirmed by a run with another text at the line
 )
 
 func (p *provenance) check(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// canary is a server on the loopback interface that must never hear of us.
+// canary starts a server on the loopback interface that must not be contacted.
 func canary(t *testing.T) (host string, touched *atomic.Int32) {
 	t.Helper()
 	touched = new(atomic.Int32)
@@ -34,9 +34,8 @@ func canary(t *testing.T) (host string, touched *atomic.Int32) {
 	return strings.TrimPrefix(server.URL, "http://"), touched
 }
 
-// TestNothingIsFetched gives every form of entry that makes kustomize run git,
-// helm or a plugin, or fetch over HTTP. Each must be refused on the line of the
-// entry, or left out and said to be, before anything is contacted.
+// TestNothingIsFetched checks every form of entry that makes kustomize run git, helm or a plugin, or fetch over HTTP.
+// Each must be refused on the line of the entry, or left out and reported, before anything is contacted.
 func TestNothingIsFetched(t *testing.T) {
 	host, touched := canary(t)
 	t.Setenv("PATH", "")
@@ -159,8 +158,8 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
-// TestSizeLimits: kustomize's time grows with the square of the keys of a mapping
-// and of the resources of a root.
+// TestSizeLimits checks the limits of keys and resources: kustomize's time grows with the square of the keys of a
+// mapping and of the resources of a root.
 func TestSizeLimits(t *testing.T) {
 	head := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	var wide, many strings.Builder

@@ -49,7 +49,7 @@ func TestLoadRestrictor(t *testing.T) {
 	}
 }
 
-// TestKeepOrigins holds that what was found of a result that is kept is not found again.
+// TestKeepOrigins checks that kept origins are not computed again.
 func TestKeepOrigins(t *testing.T) {
 	r := sources.NewRenderer(benchTree(1), render.Options{})
 	result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "apps/0/prod"}})

@@ -10,11 +10,10 @@ import (
 	"github.com/preadmit/preadmit/render/proof"
 )
 
-// sampledLeaves is how many located leaves of a repository are proven by
-// counterfactual runs, of each sample.
+// sampledLeaves is how many located leaves of a repository are proven by counterfactual runs, for each sample.
 const sampledLeaves = 300
 
-// sampledLeaf is a located leaf of a rendering.
+// sampledLeaf is a located leaf of a rendered object.
 type sampledLeaf struct {
 	renderer *render.Renderer
 	result   *render.Result
@@ -22,14 +21,14 @@ type sampledLeaf struct {
 	told     string
 }
 
-// sample draws leaves at random, the same at every run: one passes by, each with
-// the same chance to stay.
+// sample is a reproducible random sample of leaves, in which each leaf that was added has the same probability to
+// remain.
 type sample struct {
 	title  string
 	random *rand.Rand
 	passed int
 	leaves []sampledLeaf
-	// counts are those of outcomes, whys the reasons why nothing could be decided.
+	// counts are the numbers of outcomes, whys those of the reasons why nothing was decided.
 	counts   map[proof.Outcome]int
 	whys     map[string]int
 	examples map[string][]string
@@ -42,8 +41,7 @@ func newSample(title string) *sample {
 	}
 }
 
-// add passes a leaf by. More stay than are needed, to replace those of which
-// nothing can be decided.
+// add offers a leaf to the sample. The sample keeps more leaves than needed, to replace those that cannot be decided.
 func (s *sample) add(leaf sampledLeaf) {
 	const spare = 4
 	s.passed++
@@ -54,7 +52,7 @@ func (s *sample) add(leaf sampledLeaf) {
 	}
 }
 
-// prove changes what is written at the leaves' places, until enough is decided.
+// prove changes the text at the places of leaves until enough are decided.
 func (s *sample) prove(want int) {
 	s.random.Shuffle(len(s.leaves), func(i, j int) { s.leaves[i], s.leaves[j] = s.leaves[j], s.leaves[i] })
 	for _, leaf := range s.leaves {
@@ -76,7 +74,7 @@ func (s *sample) decided() int { return s.counts[proof.Confirmed] + s.counts[pro
 
 func (s *sample) confirmed() float64 { return percent(s.counts[proof.Confirmed], s.decided()) }
 
-// String is a table of what became of the sample.
+// String returns a table of the outcomes.
 func (s *sample) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "  counterfactuals of %s: %d of %d confirmed (%.2f %%), %d undecided\n",

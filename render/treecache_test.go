@@ -24,7 +24,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree/treetest"
 )
 
-// insight is all that is found out about a tree without rendering it.
+// insight is everything that is known about a tree without rendering it.
 type insight struct {
 	found  *render.Discovery
 	inputs map[string]*render.Needs
@@ -43,8 +43,7 @@ func insightOf(t *testing.T, r *render.Renderer) insight {
 	return k
 }
 
-// diff compares what is known of a tree in two ways. Most are the same, and cmp takes long to
-// find that out.
+// diff compares two insights. Most are equal, which cmp would need a long time to find.
 func (k insight) diff(other insight) string {
 	if reflect.DeepEqual(k.found, other.found) && maps.EqualFunc(k.inputs, other.inputs, sameNeeds) {
 		return ""
@@ -53,15 +52,15 @@ func (k insight) diff(other insight) string {
 		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "tree", "words", "Composition.Resources"), cmpopts.EquateEmpty())
 }
 
-// sameNeeds reports whether needs are the same, but for the tree they are of and where they come from. It takes empty
-// lists and none for different.
+// sameNeeds reports whether needs are equal, except for their tree and where they come from. It distinguishes empty and
+// nil lists.
 func sameNeeds(a, b *render.Needs) bool {
 	return reflect.DeepEqual(a.Trace, b.Trace) && reflect.DeepEqual(a.Composition, b.Composition) && cmp.Equal(a, b,
 		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "Trace", "Composition", "tree", "words", "textWords"))
 }
 
-// variants are changes of a tree: each of its files edited, gone, and another kind of
-// thing, and each directory moved and linked to.
+// variants returns changed trees: with each of the files edited, deleted, or of another type, and with each directory
+// moved and linked to.
 func variants(files fstest.MapFS) map[string]fstest.MapFS {
 	out := map[string]fstest.MapFS{"the same": files}
 	with := func(how, name string, change func(fstest.MapFS)) {
@@ -106,9 +105,8 @@ func variants(files fstest.MapFS) map[string]fstest.MapFS {
 	return out
 }
 
-// TestMemoryIsOfNoMatter looks at changes of the trees in testdata, once on their own
-// and once with what is remembered of the tree before, or known of it beside: both find
-// out the same.
+// TestMemoryIsOfNoMatter checks changed trees of testdata by themselves, and with the cache of the original tree or
+// beside it: the results must be equal.
 func TestMemoryIsOfNoMatter(t *testing.T) {
 	tally := &memoryTally{}
 	for _, name := range testall.Sample(archives(t), 200) {
@@ -127,7 +125,7 @@ func TestMemoryIsOfNoMatter(t *testing.T) {
 	}
 }
 
-// TestMemoryBehindLinks does so with a tree whose directories lead out of themselves.
+// TestMemoryBehindLinks does the same for a tree whose directories link to files outside of them.
 func TestMemoryBehindLinks(t *testing.T) {
 	(&memoryTally{}).compare(t, files(map[string]string{
 		"app/kustomization.yaml":   "resources: [l/cm.yaml]\nconfigMapGenerator: [{name: a, files: [f.txt]}]\n",
@@ -147,10 +145,10 @@ func TestMemoryBehindLinks(t *testing.T) {
 	}))
 }
 
-// memoryTally counts what was not found out anew, to show that memory was used.
+// memoryTally counts reused results, to show that they were used.
 type memoryTally struct{ dirs, says, inputs, unchanged int }
 
-// compare looks at the changes of a tree.
+// compare checks the changes of a tree.
 func (y *memoryTally) compare(t *testing.T, files fstest.MapFS) {
 	t.Helper()
 	cache, err := render.OpenCache(t.TempDir(), 1<<30)
@@ -179,8 +177,7 @@ func (y *memoryTally) compare(t *testing.T, files fstest.MapFS) {
 	}
 }
 
-// compareUnchanged wants the short way of telling that inputs are the same to say what
-// reading them all says.
+// compareUnchanged checks that Unchanged has the same result as reading all files.
 func compareUnchanged(t *testing.T, how string, base insight, beside, alone *render.Renderer) (unchanged int) {
 	t.Helper()
 	for name, in := range base.inputs {
@@ -195,7 +192,7 @@ func compareUnchanged(t *testing.T, how string, base insight, beside, alone *ren
 	return unchanged
 }
 
-// archives are the trees of the tests.
+// archives returns the archives with the trees of the tests.
 func archives(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../scanner/testdata/*/*.txtar"} {
@@ -208,7 +205,7 @@ func archives(t *testing.T) (names []string) {
 	return names
 }
 
-// A memory that is damaged, of another program or of other limits is none.
+// TestMemoryIsOfItsKey checks that a cache that is damaged, of another program or of other limits is ignored.
 func TestMemoryIsOfItsKey(t *testing.T) {
 	files := fstest.MapFS{
 		"app/kustomization.yaml": {Data: []byte("resources: [cm.yaml]\n")},

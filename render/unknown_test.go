@@ -23,7 +23,7 @@ func TestNewObject(t *testing.T) {
 		"element": {`{"spec":{"list":["a",{"b":"` + enc + `"}]},` + sopsBlock + `}`, `{"spec":{"list":["a",{"b":"` + enc + `"}]}}`,
 			[]render.Unknown{{Path: []string{"spec", "list", "1", "b"}, Reason: sealed.Reason}}},
 		"text about SOPS": {`{"data":{"a":"see ENC[AES256_GCM,...]"},` + sopsBlock + `}`, `{"data":{"a":"see ENC[AES256_GCM,...]"}}`, nil},
-		// Nobody can decrypt these.
+		// Values that nobody can decrypt.
 		"without metadata": {`{"data":{"a":"` + enc + `"}}`, `{"data":{"a":"` + enc + `"}}`, nil},
 		"field named sops": {`{"sops":{"mac":""},"x":"` + enc + `"}`, `{"sops":{"mac":""},"x":"` + enc + `"}`, nil},
 		"sops further in":  {`{"spec":{` + sopsBlock + `}}`, `{"spec":{` + sopsBlock + `}}`, nil},

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// discoverIn tells the roots of an archive, and what is left out, a line each.
+// discoverIn returns the roots of an archive and the gaps, as lines.
 func discoverIn(t *testing.T, archive string, selected func(string) bool) []string {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -34,8 +34,7 @@ func discoverIn(t *testing.T, archive string, selected func(string) bool) []stri
 	return lines
 }
 
-// TestDiscoverWhatNothingRenderedUses: what uses something takes it out of sight only if
-// it is rendered itself.
+// TestDiscoverWhatNothingRenderedUses checks that a file counts as used only if its user is rendered.
 func TestDiscoverWhatNothingRenderedUses(t *testing.T) {
 	const manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
 	const component = "\n-- c/kustomization.yaml --\nkind: Component\nresources: [../apps/new]\n"
@@ -81,7 +80,7 @@ func TestDiscoverWhatNothingRenderedUses(t *testing.T) {
 	}
 }
 
-// TestDiscoverSelected: what is not selected takes nothing out of sight that is.
+// TestDiscoverSelected checks that users outside of the selection do not hide what is selected.
 func TestDiscoverSelected(t *testing.T) {
 	const manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
 	kustomized := "-- apps/new/kustomization.yaml --\nresources: [p.yaml]\n-- apps/new/p.yaml --\n" + manifest
@@ -124,7 +123,7 @@ func TestDiscoverSelected(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsToldOnce, also of files that are looked at again.
+// TestWhatIsWrongIsToldOnce checks that problems are reported once, even if files are read again.
 func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	r := sources.NewRenderer(fstest.MapFS{
 		"a/ok.yaml":       {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
@@ -139,7 +138,7 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestUnlistedManifests are those that no resources lead to.
+// TestUnlistedManifests checks the manifests that are not listed as resources.
 func TestUnlistedManifests(t *testing.T) {
 	const manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 	fsys := fstest.MapFS{"a/b/kustomization.yaml": {Data: []byte("resources: [../below.yaml]")}}

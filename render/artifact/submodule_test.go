@@ -2,7 +2,7 @@ package artifact
 
 import "testing"
 
-// TestSubmoduleOf: relative URLs are resolved as git does.
+// TestSubmoduleOf checks that relative URLs are resolved as git does.
 func TestSubmoduleOf(t *testing.T) {
 	for _, test := range []struct{ url, relative, want string }{
 		{"https://host/org/repo", "../other", "https://host/org/other"},
@@ -22,7 +22,7 @@ func TestSubmoduleOf(t *testing.T) {
 			t.Errorf("%s of %s is %v, %v, want %s", test.relative, test.url, got, err, test.want)
 		}
 	}
-	// Further up there is no host left, and what remains is no URL.
+	// These leave no host, so that the result is not a URL.
 	for _, relative := range []string{"../../../../../../../x", "/etc/passwd", "file:///x", "-u"} {
 		a, err := Submodule{Path: "a", Commit: "c", URL: relative}.Of("https://host/org/repo")
 		if err == nil {

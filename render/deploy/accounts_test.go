@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// controller is the Deployment of a controller with arguments.
+// controller returns the Deployment of a controller with arguments.
 func controller(name, args string) string {
 	return fmt.Sprintf("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s, namespace: flux-system}\nspec: {template: {spec: {containers: [{name: manager, args: [%s]}]}}}\n", name, args)
 }
@@ -38,7 +38,7 @@ metadata: {name: four, namespace: four}
 spec: {resources: []}
 `
 
-// TestAccounts holds who applies units, as the controllers that the repository has are told.
+// TestAccounts checks which users apply units, depending on the arguments of the controllers in the repository.
 func TestAccounts(t *testing.T) {
 	const (
 		flux = "flux-system/flux-system="
@@ -119,10 +119,10 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// gotkSync is the start of a cluster's directory, whose objects follow.
+// gotkSync is the beginning of a cluster's directory; its objects follow.
 var gotkSync = "-- start/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./start", "") + "-- start/all.yaml --\n"
 
-// lockdown are the patches by which Flux has tenants apply as themselves.
+// lockdown are the patches of Flux's multi-tenancy lockdown.
 const lockdown = `patches:
 - target: {kind: Deployment, name: kustomize-controller}
   patch: "- {op: add, path: /spec/template/spec/containers/0/args/-, value: --default-service-account=default}"

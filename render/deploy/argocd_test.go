@@ -33,8 +33,8 @@ func applications(t *testing.T) []string {
 	return archives
 }
 
-// TestApplications holds what Argo CD deploys of small repositories: the files of each archive, and the
-// units with their objects and the fields that are looked for.
+// TestApplications checks what Argo CD deploys for small repositories: each archive has the files, and the expected
+// units with their objects and some fields.
 func TestApplications(t *testing.T) {
 	for _, name := range applications(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
@@ -68,13 +68,13 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-// expanded is what Argo CD deploys of a tree to clusters of a version of Kubernetes.
+// expanded returns what Argo CD deploys of a tree to clusters with a version of Kubernetes.
 func expanded(t *testing.T, files fstest.MapFS, version string) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
 	return expandedWith(t, files, version, isolated(t))
 }
 
-// expandedWith is expanded for a renderer with options.
+// expandedWith is like expanded, for a renderer with options.
 func expandedWith(t *testing.T, files fstest.MapFS, version string, options render.Options) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
 	tracking := "none"
@@ -99,7 +99,7 @@ func expandedWith(t *testing.T, files fstest.MapFS, version string, options rend
 	return r, graph
 }
 
-// applied are the units of a tree with their objects, in lines.
+// applied returns the units of a tree with their objects, as lines.
 func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 	t.Helper()
 	r, graph := expanded(t, files, "")
@@ -130,7 +130,7 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 	return out.String()
 }
 
-// line is an object with some of its fields.
+// line returns an object with some of its fields.
 func line(o *render.Object, fields []string) string {
 	content := o.Content()
 	kind, name := o.KindAndName()

@@ -14,12 +14,12 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// fromArtifact is a Kustomization of an ExternalArtifact.
+// fromArtifact returns a Kustomization of an ExternalArtifact.
 func fromArtifact(name, path, artifact string) string {
 	return strings.Replace(kustomization(name, path, ""), "kind: GitRepository, name: flux-system}", "kind: ExternalArtifact, name: "+artifact+"}", 1)
 }
 
-// artifactGenerator makes artifacts of this repository.
+// artifactGenerator returns an ArtifactGenerator that makes artifacts of this repository.
 func artifactGenerator(name, more string) string {
 	return fmt.Sprintf("---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  sources: [{alias: repo, kind: GitRepository, name: flux-system}]\n%s\n", name, more)
 }
@@ -28,8 +28,8 @@ func configMap(name string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: x}\n", name)
 }
 
-// TestArtifactGenerator has what a Kustomization of an ExternalArtifact renders to, or why it does
-// not, and what nothing applies.
+// TestArtifactGenerator checks what a Kustomization of an ExternalArtifact renders to, or why it does not render, and
+// what is unclaimed.
 func TestArtifactGenerator(t *testing.T) {
 	const apps = "-- apps/a.yaml --\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside, namespace: x}\n" +
 		"-- apps/base/kustomization.yaml --\nresources: [a.yaml]\n-- apps/base/a.yaml --\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: base, namespace: x}\n" +
@@ -128,7 +128,7 @@ func TestArtifactGenerator(t *testing.T) {
 	}
 }
 
-// TestArtifactOfADirectory has an ArtifactGenerator whose source is made of a directory of the tree.
+// TestArtifactOfADirectory checks an ArtifactGenerator whose source is a directory of the tree.
 func TestArtifactOfADirectory(t *testing.T) {
 	r, graph := expand(t, files("-- k8s/c/flux-system/gotk-sync.yaml --\n"+strings.ReplaceAll(kustomization("flux-system", "./c", ""), "kind: GitRepository", "kind: OCIRepository")+
 		"-- k8s/c/g.yaml --\n"+strings.Replace(artifactGenerator("g", "  artifacts: [{name: apps, copy: [{from: '@repo/apps/**', to: '@artifact/apps/'}]}]"), "kind: GitRepository", "kind: OCIRepository", 1)+
@@ -143,7 +143,7 @@ func TestArtifactOfADirectory(t *testing.T) {
 	}
 }
 
-// rendered is what becomes of a unit in words, with what nothing applies.
+// rendered returns the result of a unit as text, with the unclaimed roots.
 func rendered(r *render.Renderer, root render.Root, graph *deploy.Graph, found *render.Discovery) string {
 	var parts []string
 	if result := r.Render(context.Background(), root); result.Problem != nil {

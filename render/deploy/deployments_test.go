@@ -24,7 +24,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// deployments are repositories with what Flux's own code makes of them.
+// deployments has repositories with the results of Flux's own code.
 const deployments = "../../../shared/deployments/flux"
 
 // recordedUnit is an entry of units.json.
@@ -36,8 +36,7 @@ type recordedUnit struct {
 	Namespace, Name                              string
 }
 
-// TestDeployments compares the units of real repositories with what Flux's own code made of
-// them.
+// TestDeployments compares the units of real repositories with the results of Flux's own code.
 func TestDeployments(t *testing.T) {
 	sets, _ := filepath.Glob(filepath.Join(deployments, "*", "entry.json"))
 	if len(sets) == 0 {
@@ -112,7 +111,7 @@ func compareBranch(t *testing.T, dir, branch, expected string, only []string) {
 			continue
 		}
 		if len(u.Reasons) > 0 && strings.HasPrefix(u.Reasons[0], "remote") && (root.Unit.Problem != nil || result.Problem != nil) {
-			continue // what the rest is depends on what is remote
+			continue // the rest depends on remote resources
 		}
 		compared++
 		if result == nil || result.Problem != nil {
@@ -154,8 +153,7 @@ func recordedObjects(t *testing.T, name string) (objects []map[string]any) {
 	return objects
 }
 
-// difference lists what differs between recorded and rendered objects, but for what is chance
-// or not known.
+// difference returns the differences between recorded and rendered objects, except for random and unknown fields.
 func difference(t *testing.T, want []map[string]any, result *render.Result, u recordedUnit) (lines []string) {
 	left := map[string]map[string]any{}
 	for _, o := range result.Objects {
@@ -198,7 +196,7 @@ func key(o map[string]any) string {
 	return strings.Join([]string{text(o["apiVersion"]), text(o["kind"]), text(metadata["namespace"]), text(metadata["name"])}, "|")
 }
 
-// erase removes what a JSON pointer leads to in mappings.
+// erase removes the field of a JSON pointer in nested mappings.
 func erase(value any, path []string) {
 	for i, step := range path {
 		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
@@ -221,8 +219,7 @@ func erase(value any, path []string) {
 	}
 }
 
-// canonical writes a value as JSON with integral floats as integers, and with fields that are
-// null or without.
+// canonical returns a value as JSON, with integral floats as integers, and with or without null fields.
 func canonical(value any, nulls bool) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -16,12 +16,12 @@ import (
 	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
-// kustomization is a Flux Kustomization.
+// kustomization returns a Flux Kustomization.
 func kustomization(name, path, more string) string {
 	return fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  path: %s\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n%s", name, path, more)
 }
 
-// fromFleet is a Kustomization of the source fleet.
+// fromFleet returns a Kustomization of the source fleet.
 func fromFleet(name, path string) string {
 	return strings.Replace(kustomization(name, path, ""), "name: flux-system}\n", "name: fleet}\n", 1)
 }
@@ -30,7 +30,7 @@ func gitRepository(name, more string) string {
 	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n%s", name, more)
 }
 
-// fromOCI is a Kustomization of an OCIRepository.
+// fromOCI returns a Kustomization of an OCIRepository.
 func fromOCI(name, source string) string {
 	return strings.Replace(kustomization(name, "./apps", ""), "kind: GitRepository, name: flux-system}\n", "kind: OCIRepository, name: "+source+"}\n", 1)
 }
@@ -39,26 +39,26 @@ func ociRepository(name, ref string) string {
 	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  url: oci://example.com/x\n  ref: %s\n", name, ref)
 }
 
-// applicationSet makes an Application of each directory that a generator finds.
+// applicationSet returns an ApplicationSet with an Application for each directory that a generator finds.
 func applicationSet(generator, source string) string {
 	return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: apps, namespace: argocd}\nspec:\n  generators: [{" + generator + "}]\n" +
 		"  template:\n    metadata: {name: '{{path.basename}}'}\n    spec:\n      destination: {name: in-cluster, namespace: x}\n" +
 		"      source: {repoURL: 'https://example.com/fleet', path: '{{path}}'" + source + "}\n"
 }
 
-// application is an Application that applies a directory.
+// application returns an Application that applies a directory.
 func application(name, dir string) string {
 	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n  destination: {name: in-cluster, namespace: argocd}\n" +
 		"  source: {repoURL: 'https://example.com/fleet', path: " + dir + "}\n"
 }
 
-// instance is a FluxInstance that syncs prod, with patches.
+// instance returns a FluxInstance that syncs prod, with patches.
 func instance(patches string) string {
 	return "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n" +
 		"  sync: {kind: GitRepository, url: https://example.com/x, ref: refs/heads/main, path: prod}\n  kustomize:\n    patches:" + patches
 }
 
-// excluded is an object with more metadata.
+// excluded adds metadata to an object.
 func excluded(object, metadata string) string {
 	return strings.Replace(object, "namespace: flux-system}", "namespace: flux-system, "+metadata+"}", 1)
 }
@@ -68,8 +68,8 @@ const encrypted = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: 
 
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
 
-// drawn is a graph in lines: the units with the first lines of their problems, what is
-// applied by hand, and what nothing applies.
+// drawn returns a graph as lines: the units with the first lines of their problems, the roots that are applied by hand,
+// and the unclaimed roots.
 func drawn(g *deploy.Graph, found *render.Discovery) string {
 	var lines []string
 	for _, root := range g.Units {
@@ -469,10 +469,10 @@ sets by hand`,
 	}
 }
 
-// growing is what makes the names of Kustomizations grow that a Kustomization applies.
+// growing returns a substitution that makes the names of nested Kustomizations longer each time.
 func growing(value string) string { return "  postBuild: {substitute: {N: '" + value + "'}}\n" }
 
-// TestCycles expands Kustomizations that apply themselves, each other, and ever new ones.
+// TestCycles expands Kustomizations that apply themselves, each other, or new ones without end.
 func TestCycles(t *testing.T) {
 	for name, text := range map[string]string{
 		"itself":     "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + "-- c/a.yaml --\n" + kustomization("a", "./c", ""),

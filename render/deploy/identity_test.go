@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// TestIdentity holds that what has an identity renders to the same for all versions of Kubernetes, that
-// its identity is the same, and that Applications without charts have one.
+// TestIdentity checks that a root with an identity renders to the same for all versions of Kubernetes, with the same
+// identity, and that Applications without charts have one.
 func TestIdentity(t *testing.T) {
 	named, charts := 0, 0
 	for _, name := range applications(t) {
@@ -41,10 +41,10 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// identified is the identity of a root, and what it renders to.
+// identified is the identity of a root, and its objects.
 type identified struct{ identity, objects string }
 
-// nowhere knows a root for each identity, which has nothing in it.
+// nowhere returns an empty root for each identity.
 func nowhere(id render.RootID) (render.Root, bool) {
 	return render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: "none"}}, true
 }
@@ -66,8 +66,8 @@ func identities(t *testing.T, files fstest.MapFS, version string) map[render.Roo
 	return all
 }
 
-// TestChartsOfVersions holds that a chart that does not read the version of Kubernetes is rendered once for all versions
-// that it takes, and others for each.
+// TestChartsOfVersions checks that a chart which does not read the version of Kubernetes is rendered once for all
+// versions it allows, and other charts for each version.
 func TestChartsOfVersions(t *testing.T) {
 	files := fstest.MapFS{"clusters/production/sync.yaml": &fstest.MapFile{Data: []byte(`
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -101,7 +101,7 @@ spec: {interval: 1h, chart: {spec: {chart: ./charts/%[1]s, sourceRef: {kind: Git
 	}
 	for _, step := range []struct {
 		version string
-		want    map[string]string // what each chart renders to, and whether the version is known to decide nothing
+		want    map[string]string // the objects of each chart, and whether the version is known to have no influence
 	}{
 		{"v1.36.0", map[string]string{"plain": "a true", "wanted": "a true", "reads": "36 false"}},
 		{"v1.33.0", map[string]string{"plain": "a true", "wanted": "a true", "reads": "33 false"}},

@@ -8,10 +8,10 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// jsonnetBombs are programs that need far more time or memory than they are long.
+// jsonnetBombs are short programs that need very much time or memory.
 var jsonnetBombs = []struct {
 	name, text, says string
-	// long is set for those that use all of the time.
+	// long is set for programs that use the whole time limit.
 	long bool
 }{
 	{"recursion", `local f(x) = f(x + 1) + 1; f(0)`, "failed: j/a.jsonnet:1: failed to evaluate jsonnet: RUNTIME ERROR: max stack frames exceeded.\nA", false},
@@ -31,8 +31,8 @@ var jsonnetBombs = []struct {
 	{"text of itself", `local t = importstr 'a.jsonnet'; local d(n, s) = if n == 0 then s else d(n - 1, s + s) tailstrict; d(40, t)`, "", false},
 }
 
-// TestJsonnetBombs: Jsonnet that needs endless time or memory ends soon, is said where the Application
-// names it, and what else is deployed is rendered.
+// TestJsonnetBombs checks that Jsonnet which needs endless time or memory is ended soon, that this is reported at the
+// Application, and that everything else is rendered.
 func TestJsonnetBombs(t *testing.T) {
 	for _, bomb := range testall.Sample(jsonnetBombs, 8) {
 		t.Run(bomb.name, func(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// TestKindsOfApplications holds which custom kinds charts see that Argo CD renders: those that the repository deploys to their cluster.
+// TestKindsOfApplications checks which custom kinds charts of Applications see: those that the repository deploys to
+// their cluster.
 func TestKindsOfApplications(t *testing.T) {
 	const (
 		crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: monitors.example.com}\nspec:\n  group: example.com\n  scope: Cluster\n" +

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// TestMain lets the test binary be its own child process.
+// TestMain makes the test binary its own child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "render-child" {
 		if err := sources.ChildMain(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// files makes a tree of `-- name --` sections.
+// files returns a tree for `-- name --` sections.
 func files(text string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for _, section := range strings.Split("\n"+text, "\n-- ")[1:] {
@@ -25,7 +25,7 @@ func files(text string) fstest.MapFS {
 	return out
 }
 
-// expand expands the graph of a tree.
+// expand returns the graph of a tree.
 func expand(t *testing.T, fsys fstest.MapFS, opts deploy.Options) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
 	r := sources.NewRenderer(fsys, render.Options{})
@@ -40,7 +40,7 @@ func expand(t *testing.T, fsys fstest.MapFS, opts deploy.Options) (*render.Rende
 	return r, graph
 }
 
-// unit is the unit of a graph with a name.
+// unit returns the unit of a graph with a name.
 func unit(t *testing.T, g *deploy.Graph, id string) render.Root {
 	t.Helper()
 	for _, root := range g.Units {
@@ -175,7 +175,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestOriginsOfSync locates what flux-operator makes of a FluxInstance: in its patches and in spec.sync.
+// TestOriginsOfSync locates fields of the objects that flux-operator creates for a FluxInstance: in its patches and in
+// spec.sync.
 func TestOriginsOfSync(t *testing.T) {
 	r, graph := expand(t, files("-- deploy/instance.yaml --\n"+instance(`
     - target: {kind: Kustomization}
@@ -214,7 +215,7 @@ func TestOriginsOfSync(t *testing.T) {
 	}
 }
 
-// told is the place of a field with its chain, when that has more than one step.
+// told returns the place of a field with its chain, if that has more than one step.
 func told(o *origin.Origin, field string) string {
 	out := o.Place(field, origin.Whole).Position.String()
 	var steps []string

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// TestSettingsOfArgoCD holds where the settings of Argo CD come from, and what they make of an Application.
+// TestSettingsOfArgoCD checks where the settings of Argo CD are found, and their effect on an Application.
 func TestSettingsOfArgoCD(t *testing.T) {
 	app := func(name, dir string) string {
 		return fmt.Sprintf("-- apps/%s.yaml --\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\nspec:\n"+

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/flux"
 )
 
-// TestSubstitutionIsBounded renders units that try to make substitution cost much.
+// TestSubstitutionIsBounded renders units that try to make substitution expensive.
 func TestSubstitutionIsBounded(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	many := make([]render.Variable, 0, 10_000)

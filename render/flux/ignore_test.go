@@ -9,7 +9,7 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// TestMatcher compares with the library, which looks at every pattern for every path.
+// TestMatcher compares with the library, which checks every pattern for every path.
 func TestMatcher(t *testing.T) {
 	texts := []string{
 		sourceignore.ExcludeVCS, sourceignore.ExcludeExt, sourceignore.ExcludeCI, sourceignore.ExcludeExtra,

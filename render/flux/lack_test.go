@@ -64,7 +64,7 @@ resources:
 - base
 `
 
-// TestLacking renders units without remote resources, and looks at what may depend on them.
+// TestLacking renders units without remote resources, and checks what may depend on them.
 func TestLacking(t *testing.T) {
 	const (
 		file  = "https://example.com/theirs.yaml"

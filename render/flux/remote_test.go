@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestRemoteBase: a unit's kustomization has a base that lies elsewhere. What is fetched is
-// rendered, whatever the source of the unit leaves out; without it the unit is refused.
+// TestRemoteBase checks a unit whose kustomization has a remote base. If it was fetched, it is rendered, whatever the
+// source of the unit excludes; otherwise the unit is refused.
 func TestRemoteBase(t *testing.T) {
 	remote := fstest.MapFS{"base/kustomization.yaml": {Data: []byte("resources: [a.yaml]\n")}, "base/a.yaml": {Data: []byte(configMap)}}
 	var packed bytes.Buffer
@@ -52,8 +52,8 @@ func TestRemoteBase(t *testing.T) {
 	}
 }
 
-// TestElsewhere: a unit whose source is another repository is built from the tree of that, as it
-// would be in it; what is written there is where the source is named.
+// TestElsewhere checks that a unit whose source is another repository is built from the tree of that repository, and
+// that what is written there has the place where the source is named.
 func TestElsewhere(t *testing.T) {
 	remote := fstest.MapFS{
 		"deploy/a.yaml":           {Data: []byte(configMap)},

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render/flux"
 )
 
-// files makes a tree of `-- name --` sections.
+// files returns a tree for `-- name --` sections.
 func files(t *testing.T, text string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
@@ -26,7 +26,7 @@ func files(t *testing.T, text string) fstest.MapFS {
 	return out
 }
 
-// unitOf makes the root of a Kustomization object.
+// unitOf returns the root of a Kustomization object.
 func unitOf(t *testing.T, dir, object string, variables ...render.Variable) render.Root {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec:\n  sourceRef: {kind: GitRepository, name: flux-system}\n  prune: true\n" + object))
@@ -40,7 +40,7 @@ func unitOf(t *testing.T, dir, object string, variables ...render.Variable) rend
 	return render.Root{RootID: id, Unit: &render.Unit{Object: data, Cluster: "clusters/one", Checkout: render.Checkout{Top: "."}, Variables: variables}}
 }
 
-// rendered is what a root renders to, as YAML, with the fields that are not known, or the problem.
+// rendered returns the objects of a root as YAML, with the unknown fields, or the problem.
 func rendered(r *render.Result) string {
 	if r.Problem != nil {
 		return r.Problem.Error()

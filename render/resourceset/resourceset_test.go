@@ -30,7 +30,7 @@ func TestRender(t *testing.T) {
 	tests := []struct {
 		name, spec string
 		inputs     []render.Input
-		// want are the objects as KIND/NAME and their data.v.
+		// want are the expected objects as KIND/NAME and their data.v.
 		want string
 	}{
 		{name: "without inputs once", spec: fmt.Sprintf(configMap, "a", "x"), want: "ConfigMap/a x"},

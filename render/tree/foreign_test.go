@@ -5,8 +5,8 @@ import "testing"
 func TestIsForeign(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"apiVersion":"v1alpha1","kind":"KubeAPIServerConfig","image":"x"}`:               true,
-		`{"apiVersion":"v1alpha1","kind":"Pod","metadata":{"name":"a"}}`:                   false, // of a wrong version
-		`{"apiVersion":"v1","kind":"Pod"}`:                                                 false, // which lacks a name
+		`{"apiVersion":"v1alpha1","kind":"Pod","metadata":{"name":"a"}}`:                   false, // the version is wrong
+		`{"apiVersion":"v1","kind":"Pod"}`:                                                 false, // the name is missing
 		`{"apiVersion":"kubeadm.k8s.io/v1beta4","kind":"ClusterConfiguration"}`:            false,
 		`{"apiVersion":"v1alpha1","kind":"KubeAPIServerConfig","metadata":null,"image":1}`: false,
 	} {

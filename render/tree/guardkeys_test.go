@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The keys of a mapping are counted however they are written: with values or
-// without.
+// TestKeysWithoutColonsAreCounted checks that the keys of a mapping are counted with and without values.
 func TestKeysWithoutColonsAreCounted(t *testing.T) {
 	var flow, block strings.Builder
 	for i := range 50 {

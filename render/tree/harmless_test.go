@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// TestMayHaveAlias compares the cheap tests with what generated texts parse to.
+// TestMayHaveAlias compares the cheap tests with parsing of generated texts.
 func TestMayHaveAlias(t *testing.T) {
 	parts := []string{"*a", "*a", "&a ", "&a", "*", "&", "a", "b", "- ", "-", ": ", ":", ", ", ",", "[", "]", "{", "}", "? ", "'", "\"", "(", ")", ".", "/", "=", "`", "<", "!", "!t ", "|", ">", "#",
 		"\n", "\n  ", "\n- ", " ", "\t", "\u0085", "\u2028", "\ufeff", "---\n", "...", "%", "@", "~", "+", ";", "\\", "$", "^", "_"}

@@ -8,8 +8,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// A key beside a merge key overrides what is merged, for the decoder of kubectl and Argo CD too;
-// a key that is written twice is a mistake all the same.
+// TestKeysBesideMergeKeys checks that a key overrides a merged one, as in the decoder of kubectl and Argo CD, and that
+// a duplicate key is still an error.
 func TestKeysBesideMergeKeys(t *testing.T) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	for text, wantBad := range map[string]bool{

@@ -29,7 +29,7 @@ func TestSmallFilesAreReadOnce(t *testing.T) {
 		want int
 	}{{"small.yaml", 1}, {"large.yaml", 2}, {"missing.yaml", 2}} {
 		first, err := tree.Read(test.name)
-		_ = append(first, "not of the file"...) // a caller may
+		_ = append(first, "not of the file"...) // callers may do this
 		again, errAgain := tree.Read(test.name)
 		if (err == nil) != (errAgain == nil) || err == nil && !strings.HasSuffix(string(again), "a: b\n") {
 			t.Errorf("%s: read %q, %v; the first time %v", test.name, again, errAgain, err)

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// FuzzWordSet wants the words that are remembered of a text to answer what the text does.
+// FuzzWordSet checks that the stored words of a text answer queries like the text.
 func FuzzWordSet(f *testing.F) {
 	for _, text := range []string{
 		"kind: Namespace", `"a\nNamespace"`, "NamespaceListList", "apps/v1", `apps\/v1`, `x\\/y`, "-a.b_c-", `\\`, "List", "a\\\n  b", "",
@@ -34,7 +34,7 @@ func FuzzWordSet(f *testing.F) {
 	})
 }
 
-// TestHashes holds that words have the hashes of caches that other builds wrote.
+// TestHashes checks that words have the same hashes as in caches of other builds.
 func TestHashes(t *testing.T) {
 	for _, how := range []QueryKind{WholeWord, KindWord, GroupWord} {
 		for _, word := range []string{"", "Deployment", "apps", "é\xff"} {

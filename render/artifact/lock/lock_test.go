@@ -121,7 +121,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestSchema keeps the published schema in step with the file.
+// TestSchema checks that the published schema matches the file.
 func TestSchema(t *testing.T) {
 	name := filepath.Join("..", "..", "..", "docs", "lock.schema.json")
 	compiler := jsonschema.NewCompiler()

@@ -57,7 +57,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestForged: a file with another content than its name says is not there.
+// TestForged checks that a file whose content differs from its name counts as missing.
 func TestForged(t *testing.T) {
 	s := open(t)
 	digest := put(t, s, tarOf(t, false, entry{name: "a.yaml", content: "good"}))
@@ -87,7 +87,7 @@ func TestForged(t *testing.T) {
 	if put(t, s, tarOf(t, false, entry{name: "a.yaml", content: "good"})); !s.Has(digest) {
 		t.Error("it cannot be repaired")
 	}
-	// A link in the place of a file is none.
+	// A link instead of a file counts as missing.
 	if err := errors.Join(os.Remove(s.path(digest)), os.Symlink("/etc/passwd", s.path(digest))); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// entry is one of an archive of a test.
+// entry is an entry of an archive in a test.
 type entry struct {
 	name, content, link string
 	kind                byte
@@ -184,7 +184,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestHostileArchives are refused, or lose what is hostile. Nothing is unpacked anyway.
+// TestHostileArchives checks that hostile archives are refused, or lose their hostile entries.
 func TestHostileArchives(t *testing.T) {
 	small := Limits{Entries: 5, Bytes: 1000, FileBytes: 500, Packed: 800}
 	deep := strings.Repeat("a/", 70) + "a"
@@ -232,7 +232,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestBombs: a small archive that unpacks to much is given up.
+// TestBombs checks that a small archive that unpacks to a large size is refused.
 func TestBombs(t *testing.T) {
 	s := open(t)
 	var b bytes.Buffer
@@ -256,7 +256,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestPack: packing gives the same bytes, and opens to the same tree.
+// TestPack checks that packing is reproducible, and that the archive opens to the same tree.
 func TestPack(t *testing.T) {
 	in := fstest.MapFS{
 		"b/c.yaml": {Data: []byte("c"), ModTime: time.Now()}, "a.yaml": {Data: []byte("a")},

@@ -20,8 +20,7 @@ func source() *tree.Tree {
 	return tree.New(files, tree.Limits{})
 }
 
-// TestPartOf has what the controller's own code makes of the same copies, or why it is not known
-// what that is.
+// TestPartOf compares with the results of the controller's own code for the same copies, unless they are not supported.
 func TestPartOf(t *testing.T) {
 	for _, test := range []struct{ name, copies, want string }{
 		{"all in a directory, to where it was", "[{from: '@r/apps/base/**', to: '@artifact/apps/base/'}]", ". at .: apps/base"},
@@ -71,7 +70,7 @@ func TestPartOf(t *testing.T) {
 	}
 }
 
-// partOf is the part that copies make an artifact of, in words.
+// partOf returns the part that copies make an artifact of, as text.
 func partOf(t *testing.T, top, text string) string {
 	t.Helper()
 	var a copies.Artifact
@@ -89,7 +88,7 @@ func partOf(t *testing.T, top, text string) string {
 	return fmt.Sprintf("%s at %s: %s", part.Top, part.At, strings.Join(part.Only, " "))
 }
 
-// TestPartOfDirectory has the copies of a source that is made of a directory of the tree.
+// TestPartOfDirectory checks copies of a source that is a directory of the tree.
 func TestPartOfDirectory(t *testing.T) {
 	for _, test := range []struct{ copies, want string }{
 		{"[{from: '@r/base/**', to: '@artifact/'}]", "apps/base at .: apps/base"},

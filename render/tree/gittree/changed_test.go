@@ -34,7 +34,7 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, map[string]string{"a/edited.yaml": "2", "a/new/deep.yaml": "n", "becomes/dir.yaml": "d", "was": "a file"})
-	head := commit() // through another *Repository
+	head := commit() // by another *Repository
 	got, err := head.Changed(base)
 	if err != nil {
 		t.Fatal(err)

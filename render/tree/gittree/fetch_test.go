@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// serveGit serves root. With a token, it asks for it.
+// serveGit serves root; if token is not empty, it requires it.
 func serveGit(t *testing.T, root, token string) *gittest.Server {
 	t.Helper()
 	g, err := gittest.NewServer(root, token)
@@ -26,7 +26,7 @@ func serveGit(t *testing.T, root, token string) *gittest.Server {
 	return g
 }
 
-// served is a repository for a server: that of history.
+// served returns the repository of history below a root to serve.
 func served(t *testing.T) (root, dir string) {
 	t.Helper()
 	dir = history(t)
@@ -53,7 +53,7 @@ func TestFetch(t *testing.T) {
 	if _, err := r.Commit(side); err == nil {
 		t.Error("there is a commit that nobody asked for")
 	}
-	// More into the same.
+	// Fetch another commit into the same repository.
 	if r, err = Fetch(t.Context(), into, remote, side, side); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// TestFetchHistoryNeedsPartialClones: a server that does not know them is told of.
+// TestFetchHistoryNeedsPartialClones checks the error for a server that does not support partial clones.
 func TestFetchHistoryNeedsPartialClones(t *testing.T) {
 	offer := "001e# service=git-upload-pack\n0000" + packet(strings.Repeat("1", 40)+" HEAD\x00ofs-delta shallow\n") + "0000"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -173,8 +173,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// TestFetchIsPatient: a server that fails for a moment is asked again, one that fails
-// for good is not asked forever.
+// TestFetchIsPatient checks that requests are repeated for a server that fails for a moment, but not forever.
 func TestFetchIsPatient(t *testing.T) {
 	root, dir := served(t)
 	hash := runGit(t, dir, "rev-parse", "main")
@@ -196,7 +195,7 @@ func TestFetchIsPatient(t *testing.T) {
 	}
 }
 
-// flaky fails the first requests of each kind, by turns with an answer and without.
+// flaky fails the first requests of each kind, alternately with and without an answer.
 type flaky struct {
 	failures int
 	asked    map[string]int
@@ -214,8 +213,8 @@ func (f *flaky) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 503, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: req}, nil
 }
 
-// TestFetchLeavesConfiguration: neither the user's configuration of git nor another
-// repository's decides where a fetch goes.
+// TestFetchLeavesConfiguration checks that neither the user's git configuration nor another repository's influences
+// where a fetch goes.
 func TestFetchLeavesConfiguration(t *testing.T) {
 	root, dir := served(t)
 	home := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// chained is a repository with one commit of n files of size bytes, of which each is a
-// delta of the one before as far as git makes chains.
+// chained returns a repository with one commit of n files of size bytes, each of which is a delta of the one before, as
+// far as git builds chains.
 func chained(t *testing.T, n, size int) (root, hash string) {
 	t.Helper()
 	root = t.TempDir()
@@ -29,7 +29,7 @@ func chained(t *testing.T, n, size int) (root, hash string) {
 	}
 	noise(text)
 	for i := range n {
-		noise(text[i*2000:][:2000]) // each file keeps what the ones before it changed
+		noise(text[i*2000:][:2000]) // each file keeps the changes of the files before it
 		write(t, dir, map[string]string{fmt.Sprintf("f%02d", i): string(text[:size-i])})
 	}
 	runGit(t, dir, "add", "-A")
@@ -38,8 +38,8 @@ func chained(t *testing.T, n, size int) (root, hash string) {
 	return root, runGit(t, dir, "rev-parse", "HEAD")
 }
 
-// TestFetchLimitOfChains: go-git has in memory all that an object is a delta of, so that
-// a few bytes of a pack took gigabytes.
+// TestFetchLimitOfChains checks the limit of delta chains: go-git keeps all objects of a chain in memory, so that a few
+// bytes of a pack took gigabytes.
 func TestFetchLimitOfChains(t *testing.T) {
 	root, hash := chained(t, 8, 100_000)
 	dir := filepath.Join(root, "repo")
@@ -65,8 +65,8 @@ func TestFetchLimitOfChains(t *testing.T) {
 	}
 }
 
-// TestChains: what is added up, of deltas that say where what they are of is, and of those
-// that name it, which may come later.
+// TestChains checks the sums for deltas that refer to their base by offset, and for those that refer to it by name,
+// which may follow later.
 func TestChains(t *testing.T) {
 	const blob, there, named = plumbing.BlobObject, plumbing.OFSDeltaObject, plumbing.REFDeltaObject
 	type object struct {

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// bulky is a repository with one commit of three files: two of 100,000 bytes that
-// compress to nothing, and differ by a word, and one of 50,000 that does not compress.
-// The pack has one of the two as a delta. It has five objects: a commit, a tree, and
-// the files.
+// bulky returns a repository with one commit of three files: two of 100,000 bytes that compress well and differ in a
+// word, and one of 50,000 that does not compress. The pack has one of the two as a delta. It has five objects: a
+// commit, a tree, and the files.
 func bulky(t *testing.T) (root, hash string) {
 	t.Helper()
 	root = t.TempDir()
@@ -47,7 +46,7 @@ func TestFetchLimits(t *testing.T) {
 		{Limits{Unpacked: 240_000}, LimitUnpacked},
 		{Limits{Bytes: 40_000}, LimitBytes},
 		{Limits{Bytes: 40_000, Objects: 5}, LimitBytes},
-		{Limits{Bytes: 10}, LimitBytes}, // the list of references already
+		{Limits{Bytes: 10}, LimitBytes}, // the list of references already exceeds it
 	} {
 		t.Run(fmt.Sprint(test.limits), func(t *testing.T) {
 			dir := t.TempDir()
@@ -72,8 +71,7 @@ func TestFetchLimits(t *testing.T) {
 	}
 }
 
-// TestFetchLimitOfDeltas: of an object that comes as a few bytes against another, what
-// counts is the object.
+// TestFetchLimitOfDeltas checks that a delta of a few bytes counts with the size of its result.
 func TestFetchLimitOfDeltas(t *testing.T) {
 	root, hash := bulky(t)
 	dir := filepath.Join(root, "repo")
@@ -97,8 +95,8 @@ func packOf(t *testing.T, dir string) string {
 	return packs[0]
 }
 
-// TestFetchLimitOfTime: the cause of a context's end is what a fetch fails with, also
-// while it waits to ask again.
+// TestFetchLimitOfTime checks that the error of a fetch is the cause of the canceled context, even while it waits to
+// repeat a request.
 func TestFetchLimitOfTime(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, &LimitError{Limit: LimitTime, Max: 7})
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestForgedRepository: a directory of the work tree that looks like a bare repository
-// is not opened, whether it is named or lies above what is named.
+// TestForgedRepository checks that a directory of the work tree that looks like a bare repository is not opened, by its
+// own path or by one below it.
 func TestForgedRepository(t *testing.T) {
 	dir := history(t)
 	forged := filepath.Join(dir, "a", "forged")
@@ -22,7 +22,7 @@ func TestForgedRepository(t *testing.T) {
 		}
 	}
 
-	// What git keeps in .git is no content.
+	// Repositories inside .git are not committed content.
 	module := filepath.Join(dir, ".git", "modules", "x")
 	runGit(t, ".", "clone", "-q", "--bare", dir, module)
 	if r := open(t, module); r.Root() != module {
@@ -41,7 +41,7 @@ func TestForgedRepository(t *testing.T) {
 	}
 }
 
-// TestObjectNames: a branch called like an object is not taken for it.
+// TestObjectNames checks that a branch with the name of an object does not replace the object.
 func TestObjectNames(t *testing.T) {
 	dir := history(t)
 	first, last := runGit(t, dir, "rev-parse", "main~2"), runGit(t, dir, "rev-parse", "main")
@@ -68,7 +68,7 @@ func TestObjectNames(t *testing.T) {
 		t.Errorf("a tree came as a commit: %v", c)
 	}
 
-	// An object that is stored under the name of another.
+	// An object that is stored under another name.
 	read := func(name string) string { return filepath.Join(dir, ".git", "objects", name[:2], name[2:]) }
 	if err := copyFile(read(last), read(absent)); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// history is a repository: c1 - c2 - c3 (main), and c2 - side.
+// history returns a repository with the commits c1 - c2 - c3 (main), and c2 - side.
 func history(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo")
@@ -152,7 +152,7 @@ func TestConcurrentReads(t *testing.T) {
 	group.Wait()
 }
 
-// TestLayouts opens the same history in every shape a repository has on disk.
+// TestLayouts opens the same history in every layout of a repository on disk.
 func TestLayouts(t *testing.T) {
 	dir := history(t)
 	tmp := t.TempDir()
@@ -394,8 +394,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestOddNames: a name that is no UTF-8 is spelled with escapes, so that the file does not go
-// unseen.
+// TestOddNames checks that a name which is not valid UTF-8 is escaped, so that the file is not missed.
 func TestOddNames(t *testing.T) {
 	dir := history(t)
 	write(t, dir, map[string]string{"odd/\xff.yaml": "one", "odd/\\xff.yaml": "two", "\xfe/b.yaml": "three"})

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestRevisions compares with git rev-parse. A branch that is called like the beginning of a
-// commit is that branch, as in git.
+// TestRevisions compares with git rev-parse. A branch whose name is the beginning of a hash has precedence, as in git.
 func TestRevisions(t *testing.T) {
 	dir := history(t)
 	first, last := runGit(t, dir, "rev-parse", "main~2"), runGit(t, dir, "rev-parse", "main")

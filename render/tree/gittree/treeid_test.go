@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestTreeID: directories have the names that git gives them, and only by their own
-// paths.
+// TestTreeID checks that directories have git's names, and only by paths without symbolic links.
 func TestTreeID(t *testing.T) {
 	dir := history(t)
 	r := open(t, dir)
@@ -24,7 +23,7 @@ func TestTreeID(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"top.yaml", "link", "link/deep", "loop", "gone", "a/gone", "../a", "a/../a", "", "/a", "a/"} {
-		// Asking for what is below a link must not make it known as a directory.
+		// Access to a path below a link must not make it known as a directory.
 		_, _ = fs.Stat(tree("main"), name)
 		if id, err := tree("main").TreeID(name); err == nil {
 			t.Errorf("%q is said to be the directory %s", name, id)
@@ -37,8 +36,7 @@ func TestTreeID(t *testing.T) {
 	}
 }
 
-// TestLookupsAgree asks for every path in several ways, so that what was kept of one
-// answers the other.
+// TestLookupsAgree looks up every path in several ways, so that cached results of one are used for another.
 func TestLookupsAgree(t *testing.T) {
 	c, err := open(t, history(t)).Commit("main")
 	if err != nil {
