@@ -6,8 +6,8 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Application is the resolved input of an Application of Argo CD, beside its object and the files that the object
-// names.
+// Application is the resolved input of an Application of Argo CD, in addition to its object and the files that the
+// object names.
 type Application struct {
 	// Sources are the resolved spec.sources, or spec.source, in order.
 	Sources []ApplicationSource

@@ -216,7 +216,8 @@ func (d *discoverer) partlyUsed(l *directory) {
 	}
 }
 
-// mayBePlain reports whether no kustomization is in a directory or uses the whole directory.
+// mayBePlain reports whether a directory may be a plain root: it has no kustomization file, no kustomization uses all of
+// it, and it is neither in a test nor in the templates of a chart.
 func (d *discoverer) mayBePlain(l *directory) bool {
 	return len(l.rootFiles) == 0 && !l.template && !d.inTest(l.path) && !d.use(l.path).covers(l.path)
 }

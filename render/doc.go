@@ -11,7 +11,7 @@
 //	          is in no root.
 //	Needs     returns what a root may read, the words that its objects may hold, and the
 //	          Artifacts it needs from outside the repository, without rendering it.
-//	Render    returns the objects of a root, or the Problem why there are none, with a
+//	Render    returns the objects of a root, or the Problem that prevents it, with a
 //	          Trace of everything that was read.
 //	Origins   returns where each object and its fields were written (package origin).
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// Release is the resolved input of a HelmRelease, beside its object: the chart, the sources of its values, and what the
-// chart sees of the cluster.
+// Release is the resolved input of a HelmRelease, in addition to its object: the chart, the sources of its values, and
+// what the chart sees of the cluster.
 type Release struct {
 	// Chart is the chart's archive, as it is referred to, and Digest the digest of its bytes. They are zero for a chart
 	// in a directory.

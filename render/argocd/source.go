@@ -92,7 +92,7 @@ type made struct {
 	origins originsOf
 }
 
-// prepare returns the parts of a root, or the problem why it has none.
+// prepare returns the parts of a root, or the problem that prevents it.
 func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{Renderer: r, root: root, trace: tree.NewTrace()}
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// ArgoCD is the configuration of Argo CD that is known beside the tree. The zero value is the default.
+// ArgoCD is the configuration of Argo CD that is not in the tree. The zero value is the default.
 type ArgoCD struct {
 	// Namespace is the namespace of Argo CD; empty means argocd.
 	Namespace string

@@ -19,8 +19,8 @@ func (c *cluster) isOtherBranch(branch string) bool {
 	return branch != "main" && branch != "master"
 }
 
-// mounted returns the directory in the tree with the files of an artifact. If there is none, absent is said, followed
-// by the reason.
+// mounted returns the directory in the tree with the files of an artifact. If there is none, absent is the text of
+// said, followed by the reason.
 func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string) {
 	dir, ok, err := e.renderer.Tree().Mount(a.Asked())
 	missing := new(artifact.MissingError)

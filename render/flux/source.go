@@ -71,7 +71,7 @@ type unit struct {
 	leftOut []*render.Object
 }
 
-// prepare generates the kustomization of a root, or returns the problem why that is not possible.
+// prepare generates the kustomization of a root, or returns the problem that prevents it.
 func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{source: s, root: root, dir: root.Dir}
 	if root.Unit == nil {
