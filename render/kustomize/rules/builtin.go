@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// builtins reads the plugin configuration that a kustomization lists, in order.
+// builtins returns the plugin configurations that a kustomization lists, in order.
 func (l *locator) builtins(k *build.Kustomization) []*build.Kustomization {
 	var out []*build.Kustomization
 	for _, e := range l.closure.Entries {
@@ -19,7 +19,7 @@ func (l *locator) builtins(k *build.Kustomization) []*build.Kustomization {
 	return out
 }
 
-// builtinsAt reads what an entry holds or names: text, a file, or the resources of a
+// builtinsAt returns the plugin configurations of an entry: inline text, a file, or the resources of a
 // kustomization in a directory.
 func (l *locator) builtinsAt(k *build.Kustomization, e build.Entry) []*build.Kustomization {
 	if e.Target == "" || build.IsInline(e.Value) {

@@ -42,7 +42,8 @@ func (f *chainFinder) Steps(path string, part origin.Part, at origin.Place) []or
 	return c.chain(at, c.explain(at.Position))
 }
 
-// RemovalStep adds to a step that took something away who applied it.
+// RemovalStep returns the step of the patch that removed an element of a list, with its kustomization, or last
+// if no patch is found.
 func (f *chainFinder) RemovalStep(list string, last origin.Step) origin.Step {
 	l := f.locator
 	l.mu.Lock()
@@ -57,8 +58,8 @@ func (f *chainFinder) RemovalStep(list string, last origin.Step) origin.Step {
 	return last
 }
 
-// chain ends what was followed with the place in effect. Only when both agree are
-// all steps returned, else the object's own document and that place.
+// chain returns the replayed steps if they agree with the place in effect. Otherwise it returns the object's
+// own document and that place, or only that place.
 func (c *replay) chain(at origin.Place, last origin.Step) []origin.Step {
 	out := c.out
 	switch {
@@ -76,7 +77,7 @@ func (c *replay) chain(at origin.Place, last origin.Step) []origin.Step {
 	return []origin.Step{out[0], last}
 }
 
-// agrees reports whether the value that was followed is the one the object has.
+// agrees reports whether the replayed value is the value of the object.
 func (c *replay) agrees() bool {
 	if len(c.hops) < len(c.steps) || !c.value.there {
 		return false
@@ -93,7 +94,7 @@ func (c *replay) agrees() bool {
 	return leaf.Kind != yaml.ScalarNode || c.value.opaque || c.value.known && leaf.Value == c.value.text
 }
 
-// explain describes the place in effect, as far as that is certain.
+// explain describes the place in effect, as far as it is certain.
 func (c *replay) explain(at tree.Position) origin.Step {
 	for _, s := range c.out {
 		if origin.SameLine(s.Position, at) {
@@ -112,8 +113,8 @@ func (c *replay) explain(at tree.Position) origin.Step {
 	return origin.Step{Position: at, Kind: c.borrowed(at)}
 }
 
-// borrowed is what a place outside of all kustomizations that an object went through
-// is to the field: that of another field, which was copied.
+// borrowed returns the kind of a step at a place outside of all kustomizations that the object went through: a
+// replacement if the field was copied from there, else "".
 func (c *replay) borrowed(at tree.Position) origin.StepKind {
 	if len(c.hops) < len(c.steps) || len(c.hops) == 0 {
 		return ""
@@ -129,7 +130,7 @@ func (c *replay) borrowed(at tree.Position) origin.StepKind {
 	return ""
 }
 
-// kindOf is what a place is to a kustomization; empty when it is nothing of it.
+// kindOf returns how a stage's kustomization uses a place; "" if it does not use it.
 func (l *locator) kindOf(s stage, at tree.Position) origin.StepKind {
 	if s.generates {
 		return ""

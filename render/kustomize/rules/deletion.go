@@ -28,7 +28,7 @@ func (m mergePatch) isFor(id identity) bool {
 	return m.target != nil && selects(m.target, id) || m.target == nil && id.isOf(m.node)
 }
 
-// identity is what patches know the object by.
+// identity returns what patches select the object by.
 func (f *chainFinder) identity() identity {
 	f.locator.mu.Lock()
 	defer f.locator.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// maxEmptied bounds how many keys of a map that is empty now are followed.
+// maxEmptied limits how many keys of a map that is now empty are followed.
 const maxEmptied = 64
 
-// emptied are the keys that were taken out of a map that is empty since, or that kustomize then
-// left out: by a `null` or `$patch` of a strategic merge patch, or a JSON6902 operation.
+// emptied returns the keys that were removed from a map that is now empty, or that kustomize then left out: by
+// a `null` or `$patch` of a strategic merge patch, or a JSON6902 operation.
 func (l *locator) emptied(object int, document tree.Position, path string) []origin.Removal {
 	steps := origin.ParsePath(path)
 	hops, complete := origin.Descend(l.resources[object].YNode(), steps)
@@ -32,7 +32,7 @@ func isEmptyMap(hops []origin.Pair) bool {
 	return last >= 0 && hops[last].Value.Kind == yaml.MappingNode && len(hops[last].Value.Content) == 0
 }
 
-// entries are those of a map in the documents of an object, nulls aside.
+// entries returns the entries of a map in the documents of an object, without nulls.
 func (l *locator) entries(id identity, steps []origin.PathStep) []origin.Pair {
 	var out []origin.Pair
 	for _, doc := range l.documents(id) {
@@ -50,7 +50,7 @@ func (l *locator) entries(id identity, steps []origin.PathStep) []origin.Pair {
 	return out
 }
 
-// taken finds what took a field away.
+// taken returns the place of the patch that removed a field.
 func (l *locator) taken(object int, document tree.Position, path string) (tree.Position, bool) {
 	if at, ok := l.removed(object, document, path); ok {
 		return at, true

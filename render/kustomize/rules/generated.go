@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// generatedField finds what generators' entries say about a field, the outermost
-// first: one may merge into what another made.
+// generatedField returns the place in a generator's entry that sets a field. The outermost kustomization comes
+// first, as its generators may merge into the objects of others.
 func (l *locator) generatedField(document tree.Position, kind string, f setField) (tree.Position, bool) {
 	for _, k := range l.passing(f, document.Path) {
 		for i, g := range generatorsOf(k, kind) {
@@ -41,7 +41,7 @@ type generator struct {
 	kind  string // `type` of a Secret
 }
 
-// generators are a kustomization's entries that make objects of a kind.
+// generatorsOf returns the generators of a kustomization that make objects of a kind.
 func generatorsOf(k *build.Kustomization, kind string) []generator {
 	var out []generator
 	switch kind {
@@ -59,8 +59,8 @@ func generatorsOf(k *build.Kustomization, kind string) []generator {
 
 func (f setField) isData() bool { return f.under("data", "binaryData") }
 
-// generatedBy finds what one entry says about a field; of data at a key whatever it
-// is, because patches and replacements may change it.
+// generatedBy returns the place in one generator's entry that sets a field. For data it returns the place of
+// the key, whatever the value is, because patches and replacements may change it.
 func (l *locator) generatedBy(k *build.Kustomization, g generator, f setField, i int) (tree.Position, bool) {
 	switch {
 	case f.isData():
@@ -81,7 +81,7 @@ func generatedImmutable(k *build.Kustomization, g types.GeneratorArgs, field str
 	return k.Position("generatorOptions", "immutable"), o != nil && o.Immutable
 }
 
-// generatedName is where the generator's entry names an object.
+// generatedName returns the place of the name in the generator's entry of an object.
 func (l *locator) generatedName(document tree.Position, kind string, f setField) (tree.Position, bool) {
 	for _, k := range slices.Backward(l.passing(f, document.Path)) {
 		for i, g := range generatorsOf(k, kind) {
@@ -93,8 +93,8 @@ func (l *locator) generatedName(document tree.Position, kind string, f setField)
 	return tree.Position{}, false
 }
 
-// generatedKey is where a generator reads what the data of an object has at a key,
-// if matches accepts it.
+// generatedKey returns the place that a generator reads the value of a data key from, if matches accepts the
+// value there.
 func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, i int, matches func(string) bool) (tree.Position, bool) {
 	for j, literal := range g.args.LiteralSources {
 		if written, value, _ := strings.Cut(literal, "="); written == f.key() && matches(strings.Trim(value, `"'`)) {
@@ -125,7 +125,7 @@ func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, 
 	return tree.Position{}, false
 }
 
-// generatedLine is the line of a key in a file of `key=value`.
+// generatedLine returns the place of a key in a file of `key=value` lines.
 func (l *locator) generatedLine(file, key string, matches func(string) bool) (tree.Position, bool) {
 	data, real, err := l.tree.Load(file, tree.NewTrace())
 	if err != nil {
@@ -140,8 +140,8 @@ func (l *locator) generatedLine(file, key string, matches func(string) bool) (tr
 	return tree.Position{}, false
 }
 
-// comesFrom reports whether a generator makes the value of a field of what is written:
-// as it is, or in base64, and perhaps variables are substituted in it later.
+// comesFrom reports whether the field's value may come from a text in a generator's source: unchanged or
+// base64-encoded, perhaps with variables substituted later.
 func (f setField) comesFrom(written string) bool {
 	values := []string{f.value}
 	if data, err := base64.StdEncoding.DecodeString(f.value); err == nil {
@@ -152,8 +152,7 @@ func (f setField) comesFrom(written string) bool {
 
 var variables = regexp.MustCompile(`\$\([A-Za-z0-9_.-]+\)`) // as in $(NAME)
 
-// substituted reports whether a text is a value, or becomes it when something stands
-// for the variables in it.
+// substituted reports whether a text equals a value, or becomes it when the variables in it are replaced.
 func substituted(text, value string) bool {
 	if text == value {
 		return true

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// setImage finds the `images:` entry that a part of an image comes from. Entries
-// may follow each other: one sets another name, one further out a tag of that.
+// setImage finds the `images:` entry that a part of an image comes from. Several entries may apply in turn:
+// one sets another name, an outer one the tag of the image with that name.
 func (l *locator) setImage(object int, file string, f setField) (tree.Position, bool) {
 	name, version := origin.SplitImage(f.value)
 	var front, back, first *tree.Position
@@ -53,8 +53,8 @@ func (l *locator) setImage(object int, file string, f setField) (tree.Position, 
 	return *first, true
 }
 
-// versionField is the field of an entry that sets the tag or digest of an image,
-// empty when the entry leaves it alone. ok is false when another one came of it.
+// versionField returns the field of an entry that sets the tag or digest of an image, "" if the entry sets
+// neither. ok is false when the entry sets another version than the image has.
 func versionField(image types.Image, version string) (field string, ok bool) {
 	tag := ""
 	if image.NewTag != "" {

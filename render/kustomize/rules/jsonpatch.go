@@ -14,9 +14,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// A JSON6902 patch makes kustomize parse the whole object anew, so its nodes
-// lose their lines. What the operations wrote is found by their paths; the rest
-// in another build without such patches.
+// A JSON6902 patch makes kustomize parse the whole object again, so its nodes lose their lines. Fields that
+// operations wrote are found by the operations' paths, all others in another build without such patches.
 
 // operation is one operation of a JSON6902 patch, with where it was written.
 type operation struct {
@@ -30,7 +29,7 @@ type operation struct {
 	at      []any    // the entry of the kustomization
 }
 
-// operationsIn reads the JSON6902 operations of a patch; nil when it is another.
+// operationsIn returns the operations of a JSON6902 patch; nil for any other patch.
 func operationsIn(text string, s *origin.Snippet, target *types.Selector) []operation {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.SequenceNode {
@@ -64,7 +63,7 @@ func pointer(path string) []string {
 	return tokens
 }
 
-// selects reports whether a patch's target could be an object.
+// selects reports whether a patch's target may select an object.
 func selects(target *types.Selector, id identity) bool {
 	if target == nil {
 		return false
@@ -95,8 +94,8 @@ func anchored(pattern, text string) bool {
 	return err == nil && re.MatchString(text)
 }
 
-// prefixOf reports whether a pointer is that of a field or leads to it, and what of
-// the field's path is left below it.
+// prefixOf reports whether a pointer leads to a field or to a parent of it, and returns the rest of the
+// field's path below the pointer.
 func prefixOf(tokens []string, steps []origin.PathStep) (rest []origin.PathStep, ok bool) {
 	if len(tokens) > len(steps) || len(tokens) == 0 {
 		return nil, false
@@ -110,8 +109,8 @@ func prefixOf(tokens []string, steps []origin.PathStep) (rest []origin.PathStep,
 	return steps[len(tokens):], true
 }
 
-// element is the index that a pointer to an element of a list ends with, if the
-// field's path goes through that list.
+// element returns the index at the end of a pointer to an element of a list, if the field's path goes through
+// that list.
 func element(tokens []string, steps []origin.PathStep) (index int, ok bool) {
 	last := len(tokens) - 1
 	if last < 0 || last >= len(steps) || !steps[last].Indexed {
@@ -124,7 +123,7 @@ func element(tokens []string, steps []origin.PathStep) (index int, ok bool) {
 	return index, err == nil
 }
 
-// shifted are steps with another index of an element.
+// shifted returns a copy of steps in which the index of one element is changed.
 func shifted(steps []origin.PathStep, at, by int) []origin.PathStep {
 	out := append([]origin.PathStep(nil), steps...)
 	out[at].Index += by
@@ -132,26 +131,25 @@ func shifted(steps []origin.PathStep, at, by int) []origin.PathStep {
 	return out
 }
 
-// history follows a field of an object back through the JSON6902 operations.
+// fieldHistory follows a field of an object back through the JSON6902 operations.
 type fieldHistory struct {
 	steps []origin.PathStep
-	// nodes are those of the object along the path, as far as they are there.
+	// nodes are the existing nodes of the object along the path.
 	nodes []origin.Pair
 	leaf  *yaml.Node // nil when the field is absent
 	total int
-	taken bool // an operation took the field away
-	// grown is, by the depth of lists on the path, how many elements they had more
-	// before the operations that were undone.
+	taken bool // an operation removed the field
+	// grown is how many more elements a list on the path had before the operations that were undone, by the
+	// list's depth.
 	grown map[int]int
 	moved bool // an operation moved or copied the field here
-	// reordered is set when lists on the path may have had another order. guesses are
-	// then the places of what operations wrote into some element of the list.
+	// reordered is set when lists on the path may have had another order. Then guesses are the places of
+	// values that operations wrote into some element of the list.
 	reordered bool
 	guesses   []tree.Position
 }
 
-// back undoes an operation. done is set when the field, or its absence, is its
-// doing.
+// back undoes an operation. done is set when the operation wrote or removed the field.
 func (h *fieldHistory) back(o *operation) (pos tree.Position, found, done bool) {
 	at := h.pointer(o)
 	rest, covers := prefixOf(at, h.steps)
@@ -186,8 +184,8 @@ func (h *fieldHistory) back(o *operation) (pos tree.Position, found, done bool) 
 	return tree.Position{}, false, false
 }
 
-// pointer is the pointer of an operation with the index that a `-` at its end stood
-// for: it adds behind the elements that were there.
+// pointer returns the path of an operation. It replaces a `-` at the end, which appends to a list, with the
+// index that the new element got.
 func (h *fieldHistory) pointer(o *operation) []string {
 	last := len(o.path) - 1
 	if last < 1 || o.path[last] != "-" || last >= len(h.steps) || !h.steps[last].Indexed {
@@ -200,7 +198,7 @@ func (h *fieldHistory) pointer(o *operation) []string {
 	return append(slices.Clone(o.path[:last]), strconv.Itoa(length-1))
 }
 
-// regrow notes how an operation that was undone changed the length of a list.
+// regrow records how an undone operation changed the length of a list.
 func (h *fieldHistory) regrow(op string, depth int, inList bool) {
 	if !inList {
 		return
@@ -216,8 +214,8 @@ func (h *fieldHistory) regrow(op string, depth int, inList bool) {
 	}
 }
 
-// is reports whether what an operation wrote is the node it would be now: of an
-// element of a list the names must agree, because its index may not say.
+// is reports whether the node that an operation wrote can be the present one. For elements of a list the names
+// must be equal, because an index is not enough.
 func (h *fieldHistory) is(o *operation, rest int) bool {
 	at := h.total - rest - 1
 	name := origin.ScalarField(o.value.Value, "name")
@@ -229,7 +227,7 @@ func (h *fieldHistory) is(o *operation, rest int) bool {
 
 func (h *fieldHistory) inList(at int) bool { return h.nodes[at].Key == nil }
 
-// in places the field in what an operation wrote.
+// in returns the place of the field in the value that an operation wrote.
 func (h *fieldHistory) in(o *operation, rest []origin.PathStep) (pos tree.Position, found, done bool) {
 	hops, complete := origin.Descend(o.value.Value, rest)
 	last := o.value
@@ -254,18 +252,17 @@ func stepsOf(tokens []string) []origin.PathStep {
 	return out
 }
 
-// sameNode reports whether a node says what was written: scalars by value, others by
-// kind.
+// sameNode reports whether a node is equal to what was written: scalars by value, others by kind.
 func sameNode(written, now *yaml.Node) bool {
 	if written == nil || now == nil || written.Kind != now.Kind {
 		return false
 	}
 	return written.Kind != yaml.ScalarNode || written.Value == now.Value || sameNumber(written, now) || refolded(written, now) ||
-		written.Style&yaml.LiteralStyle != 0 && strings.TrimRight(written.Value, "\n") == now.Value // of a patch that was trimmed
+		written.Style&yaml.LiteralStyle != 0 && strings.TrimRight(written.Value, "\n") == now.Value // the patch text was trimmed
 }
 
-// sameNumber compares numbers, which kustomize writes anew after JSON6902 patches: an
-// octal 0400 becomes 256.
+// sameNumber compares numbers, which kustomize writes in another form after JSON6902 patches: an octal 0400
+// becomes 256.
 func sameNumber(a, b *yaml.Node) bool {
 	var x, y any
 	if a.ShortTag() == "!!str" || b.ShortTag() == "!!str" || a.Decode(&x) != nil || b.Decode(&y) != nil {
@@ -274,8 +271,8 @@ func sameNumber(a, b *yaml.Node) bool {
 	return x == y
 }
 
-// refolded reports whether two texts differ in white space only: that of folded text
-// changes when kustomize writes it for JSON6902 patches.
+// refolded reports whether two texts differ in white space only: folded text changes when kustomize writes it
+// for JSON6902 patches.
 func refolded(written, now *yaml.Node) bool {
 	return written.Style&yaml.FoldedStyle != 0 && slices.Equal(strings.Fields(written.Value), strings.Fields(now.Value))
 }
@@ -283,8 +280,8 @@ func refolded(written, now *yaml.Node) bool {
 // reparsed reports whether an object went through a JSON6902 patch.
 func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < padding.First }
 
-// findReparsed finds a field of such an object that has no line: what an operation
-// wrote, then what merely passed through.
+// findReparsed finds a field without a line in an object that went through a JSON6902 patch: first in the
+// operations, then in the build without such patches.
 func (l *locator) findReparsed(i int, document tree.Position, direct func(string) (tree.Position, bool), path string) (tree.Position, origin.Evidence) {
 	steps := origin.ParsePath(path)
 	hops, complete := origin.Descend(l.resources[i].YNode(), steps)
@@ -340,7 +337,7 @@ func (l *locator) untouched(i int, document tree.Position, direct func(string) (
 	return l.passed(i, all.Resources()[i].YNode(), document, h)
 }
 
-// operated follows a field back to the operation that wrote it or took it away.
+// operated follows a field back to the operation that wrote or removed it.
 func (l *locator) operated(h *fieldHistory, id identity) (pos tree.Position, found, done bool) {
 	reordered := l.reorderings(id, h.steps, h.nodes)
 	h.reordered = len(reordered) > 0
@@ -374,9 +371,9 @@ func (l *locator) passed(i int, old *yaml.Node, document tree.Position, h fieldH
 	switch {
 	case len(h.guesses) == 1 && !agree:
 		return h.guesses[0], true
-	case len(h.guesses) > 0: // which of them is in effect is not known
+	case len(h.guesses) > 0: // which of them is in effect is unknown
 		return pos, false
-	case agree && !found && h.moved: // no annotation has its line
+	case agree && !found && h.moved: // copied annotations have no line
 		return l.copied(i, document, hops, h.steps, func(n *yaml.Node) bool { return sameNode(n, h.leaf) })
 	}
 	return pos, found && agree

@@ -17,16 +17,15 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Build is how a root is built with what serve makes of its files.
+// Build is how a root is built.
 type Build struct {
 	Run func(serve build.ServeFunc) (resmap.ResMap, error)
-	// Same reports whether what Run returned last are the objects of the root.
+	// Same reports whether the last result of Run equals the objects of the root.
 	Same func(resmap.ResMap) bool
 }
 
-// Locate builds a root once more from padded files, and takes the
-// places of nodes from their lines. If that build differs in any object, only
-// the documents are known.
+// Locate builds a root once more from padded files and derives the places of nodes from their lines. If that
+// build differs in any object, only the documents are known.
 func Locate(t *tree.Tree, dir string, c *build.Closure, objects []*render.Object, b Build) ([]*origin.Origin, error) {
 	l := &locator{tree: t, dir: dir, closure: c, run: b.Run}
 	if c.Openapi != nil {
@@ -64,14 +63,14 @@ func originsOf(resources resmap.ResMap) []*resource.Origin {
 	return out
 }
 
-// locator finds the sources of one root's objects.
+// locator finds the origins of one root's objects.
 type locator struct {
-	// mu guards what is filled in when first needed.
+	// mu guards the fields that are filled in on first use.
 	mu      sync.Mutex
 	tree    *tree.Tree
 	dir     string // of the root
 	closure *build.Closure
-	// run builds the root with what serve makes of its files.
+	// run builds the root from the files that serve returns.
 	run    func(serve build.ServeFunc) (resmap.ResMap, error)
 	padder *padding.Padder
 	// resources are the objects of the padded build.
@@ -99,7 +98,7 @@ func (l *locator) documentsOnly(objects []*render.Object, why string) []*origin.
 	return out
 }
 
-// source locates one object.
+// source returns the origin of one object.
 func (l *locator) source(i int, exact bool) *origin.Origin {
 	res := l.resources[i]
 	document := l.document(i)
@@ -145,9 +144,8 @@ func (l *locator) source(i int, exact bool) *origin.Origin {
 	return origin.Known(origin.Places{Document: document, Find: find, Removals: removals, History: chain})
 }
 
-// document is where the object was written: in the file kustomize read it from,
-// the document most of its nodes come from; for a generated object the entry of
-// the generator.
+// document returns where the object was written: of the file kustomize read it from, the document that most of
+// its nodes come from; for a generated object, the entry of the generator.
 func (l *locator) document(object int) tree.Position {
 	res, from := l.resources[object], l.origins[object]
 	kind, name := res.GetKind(), res.GetName()
@@ -177,8 +175,8 @@ func (l *locator) document(object int) tree.Position {
 	return best.Top()
 }
 
-// mostVoted is the document that most nodes of an object come from, of those in a
-// file if one is given.
+// mostVoted returns the document that most nodes of an object come from; if file is set, only documents of
+// that file count.
 func (l *locator) mostVoted(n *yaml.Node, file string) *padding.Range {
 	votes := map[*padding.Range]int{}
 	l.vote(n, votes)
@@ -207,8 +205,8 @@ func (l *locator) vote(n *yaml.Node, votes map[*padding.Range]int) {
 	}
 }
 
-// searchFile finds the document of a file that has the object's kind and, as
-// nearly as names survive kustomize, its name. It is sure when there is but one.
+// searchFile finds the document of a file that has the object's kind and the most similar name. It is sure
+// when no other document is equally similar.
 func searchFile(ranges []padding.Range, file, kind, name string) (pos tree.Position, sure bool) {
 	best, score := tree.Position{Path: file, Line: 1}, -1
 	for i := range ranges {
@@ -219,15 +217,15 @@ func searchFile(ranges []padding.Range, file, kind, name string) (pos tree.Posit
 		switch n, top := likeness(r, kind, name), r.Top(); {
 		case n > score:
 			best, score, sure = top, n, true
-		case n == score && top != best: // the file may be there in several builds
+		case n == score && top != best: // the file may occur in several builds
 			sure = false
 		}
 	}
 	return best, sure
 }
 
-// likeness weighs how much a document looks like the source of an object: its
-// kind, then the length of its name inside the object's.
+// likeness scores how likely a document is the source of an object: by its kind, then by the length of its
+// name inside the object's.
 func likeness(r *padding.Range, kind, name string) int {
 	doc := r.Written()
 	if origin.ScalarField(doc, "kind") != kind {
@@ -243,8 +241,7 @@ func likeness(r *padding.Range, kind, name string) int {
 	return 1
 }
 
-// nameIn is the name of a document's object, or what it has the API server
-// make one from.
+// nameIn returns the name of a document's object, or its generateName.
 func nameIn(doc *yaml.Node) string {
 	if doc == nil || doc.Kind != yaml.MappingNode {
 		return ""
@@ -296,8 +293,8 @@ func (l *locator) hopPosition(h origin.Pair) (tree.Position, bool) {
 	return origin.HopPosition(h, l.place)
 }
 
-// place maps a node of a padded build to where it was written, if what is
-// written there is what the node says.
+// place returns where a node of a padded build was written, if the node still has the value that is written
+// there.
 func (l *locator) place(n *yaml.Node) (tree.Position, bool) {
 	if n == nil {
 		return tree.Position{}, false

@@ -7,16 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nearest finds where the map or list was written that a missing field is missing from,
-// or that is the field, when kustomize did not keep its line: it makes annotations and
-// what transformers add to anew.
+// nearest finds where the parent of a missing field was written, or the field itself if it is a map or list,
+// when kustomize did not keep its line: it creates annotations, and maps that transformers add to, anew.
 func (l *locator) nearest(object int, document tree.Position, path string) (tree.Position, bool) {
 	node, steps := l.resources[object].YNode(), origin.ParsePath(path)
 	hops, _ := origin.Descend(node, steps)
 	steps = origin.Canonical(hops, steps)
 	last := len(hops) - 1
 	h, operated := newHistory(hops, steps, false), false
-	if reparsed(node) { // an operation may have written what it is missing from
+	if reparsed(node) { // an operation may have written the parent
 		_, _, operated = l.operated(&h, l.identity(object, document))
 	}
 	if at, ok := l.leftOut(object, document, newHistory(hops, steps, false)); ok && !operated {
@@ -44,8 +43,8 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 	return l.inTransformer(object, document, hops, steps)
 }
 
-// leftOut finds a map of an object's document, on the way to a field, that kustomize leaves out
-// because nothing is in it, or nothing is left.
+// leftOut finds a map of an object's document, on the path to a field, that kustomize leaves out because it is
+// empty or became empty.
 func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (tree.Position, bool) {
 	doc := l.ownDocument(object, document)
 	if doc == nil {
@@ -53,7 +52,7 @@ func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (t
 	}
 	if now := len(h.nodes) - 1; now >= 0 {
 		if at, ok := l.hopPosition(h.nodes[now]); ok && !doc.snippet.Holds(at) {
-			return tree.Position{}, false // the document wrote something else there
+			return tree.Position{}, false // the document has another value there
 		}
 	}
 	written, _ := origin.Descend(doc.node, h.aligned(doc.node))
@@ -91,7 +90,7 @@ func (l *locator) inMerges(id identity, hops []origin.Pair, steps []origin.PathS
 	return tree.Position{}, false
 }
 
-// start is the key of a field, or what an element of a list begins with.
+// start returns the key of a field, or the node of an element of a list.
 func start(p origin.Pair) *yaml.Node {
 	if p.Key != nil {
 		return p.Key
@@ -99,8 +98,7 @@ func start(p origin.Pair) *yaml.Node {
 	return p.Value
 }
 
-// inTransformer finds the labels or annotations of a kustomization that a map of an
-// object was made of.
+// inTransformer finds the labels or annotations of a kustomization that created a map of an object.
 func (l *locator) inTransformer(object int, document tree.Position, hops []origin.Pair, steps []origin.PathStep) (tree.Position, bool) {
 	made := hops[len(hops)-1].Value
 	if made.Kind != yaml.MappingNode {

@@ -26,11 +26,11 @@ type patchesOf struct {
 type mergePatch struct {
 	node    *yaml.Node
 	snippet *origin.Snippet
-	// target selects the objects it is for; without one, kind and name do.
+	// target selects the objects; without one, kind and name do.
 	target *types.Selector
 	// at is the entry of the kustomization.
 	at      []any
-	renames bool // it may give its objects another name (allowNameChange)
+	renames bool // it may rename its objects (allowNameChange)
 }
 
 // patchesIn reads the patches of a kustomization once.
@@ -74,8 +74,8 @@ func (l *locator) addPatchFile(p *patchesOf, k *build.Kustomization, value strin
 	}
 }
 
-// add reads the text of a patch that is the entry at; place maps a piece of it that
-// begins after so many lines.
+// add reads the text of a patch in the entry at. place returns the snippet of a piece of it that begins after
+// line lines.
 func (p *patchesOf) add(written string, target *types.Selector, at []any, place func(text string, line int) *origin.Snippet) {
 	written = tree.Normalize([]byte(written))
 	if ops := operationsIn(written, place(written, 0), target); ops != nil {
@@ -93,18 +93,18 @@ func (p *patchesOf) add(written string, target *types.Selector, at []any, place 
 	}
 }
 
-// identity is what patches and other entries know an object by.
+// identity is what patches and other entries select an object by.
 type identity struct {
 	resource *resource.Resource
 	kind     string
-	// names are those the object has had, the present one first.
+	// names are the object's names, past ones too, the present one first.
 	names []string
-	// through are the kustomizations that the object went through, with what they
-	// configure, the last to be applied first.
+	// kustomizations are those that the object went through, with the plugin configurations they list, the
+	// last applied first.
 	kustomizations []*build.Kustomization
 }
 
-// identity returns what patches know an object by, found once.
+// identity returns the identity of an object, computed once.
 func (l *locator) identity(object int, document tree.Position) identity {
 	id, ok := l.ids[object]
 	if !ok {
@@ -121,8 +121,7 @@ func (l *locator) identity(object int, document tree.Position) identity {
 	return id
 }
 
-// findIdentity follows the name of an object back through the prefixes, suffixes
-// and other names that it was given.
+// findIdentity follows the name of an object back through prefixes, suffixes and renames.
 func (l *locator) findIdentity(object int, document tree.Position) identity {
 	res := l.resources[object]
 	name := res.GetName()
@@ -146,13 +145,13 @@ func (l *locator) findIdentity(object int, document tree.Position) identity {
 	return id
 }
 
-// isOf reports whether a document has the kind of an object and a name it has had.
+// isOf reports whether a document has the kind and one of the names of an object.
 func (id identity) isOf(doc *yaml.Node) bool {
 	metadata, ok := origin.ChildOf(doc, "metadata", 0)
 	return ok && origin.ScalarField(doc, "kind") == id.kind && slices.Contains(id.names, origin.ScalarField(metadata.Value, "name"))
 }
 
-// only leaves out the kustomizations that are not on a route.
+// only returns the kustomizations that are on the route.
 func (r *route) only(all []*build.Kustomization) []*build.Kustomization {
 	on := map[string]bool{}
 	for _, s := range r.stages {

@@ -11,9 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// rebuilt is the padded build without some of what makes nodes lose their lines,
-// by the index of the object; nil when leaving it out changes which objects there
-// are.
+// rebuilt returns the padded build without some of the changes that make nodes lose their lines, by the index
+// of the object; nil if the set of objects changes without them.
 func (l *locator) rebuilt(without padding.Elision) resmap.ResMap {
 	if known, ok := l.rebuilds[without]; ok {
 		return known
@@ -37,14 +36,13 @@ func (l *locator) rebuilt(without padding.Elision) resmap.ResMap {
 	return resources
 }
 
-// sameName reports whether a name is that of an object, but for the hash of what a
-// generator made.
+// sameName reports whether a name is that of an object, ignoring the hash suffix of a generated object.
 func (l *locator) sameName(object int, name string) bool {
 	now := l.resources[object].GetName()
 	return name == now || l.isGenerated(object) && origin.ContentHash.ReplaceAllString(name, "") == origin.ContentHash.ReplaceAllString(now, "")
 }
 
-// before is the padded build without JSON6902 patches.
+// before returns the padded build without JSON6902 patches.
 func (l *locator) before() resmap.ResMap {
 	if all := l.rebuilt(padding.Elision{Patches: true}); all != nil {
 		return all
@@ -52,8 +50,8 @@ func (l *locator) before() resmap.ResMap {
 	return l.rebuilt(padding.Elision{Patches: true, Replacements: true})
 }
 
-// unset finds what was written where kustomize put another value since: in a
-// build without what writes values, or at the key, which kustomize keeps.
+// unset finds the value that kustomize replaced with another: in a build without the changes that set values,
+// or at the key, which kustomize keeps.
 func (l *locator) unset(object int, steps []origin.PathStep, like string) (tree.Position, bool) {
 	through := reparsed(l.resources[object].YNode())
 	if through {
@@ -84,7 +82,7 @@ func (l *locator) unset(object int, steps []origin.PathStep, like string) (tree.
 	return tree.Position{}, false
 }
 
-// operatedUnset finds the operation that wrote what other values were put over.
+// operatedUnset finds the JSON6902 operation that wrote a value which was replaced later.
 func (l *locator) operatedUnset(object int, steps []origin.PathStep, like string) (tree.Position, bool) {
 	all := l.rebuilt(padding.Elision{Values: true})
 	if all == nil {
@@ -100,8 +98,8 @@ func (l *locator) operatedUnset(object int, steps []origin.PathStep, like string
 	return pos, found
 }
 
-// placeAtKey is the place of the scalar that was written at a key, if it is a part
-// of a value, or the other way round.
+// placeAtKey returns the place of the scalar that was written at a key, if it is a part of like, or like is a
+// part of it.
 func (l *locator) placeAtKey(key *yaml.Node, like string) (tree.Position, bool) {
 	if key == nil {
 		return tree.Position{}, false

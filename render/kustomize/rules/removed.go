@@ -9,8 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// mergesFor are the strategic merge patches that an object went through, the last
-// first.
+// mergesFor returns the strategic merge patches that an object went through, the last first.
 func (l *locator) mergesFor(id identity) []mergePatch {
 	var out []mergePatch
 	for _, k := range id.kustomizations {
@@ -23,7 +22,7 @@ func (l *locator) mergesFor(id identity) []mergePatch {
 	return out
 }
 
-// removed finds the `null` or `$patch` that took a field away, or what it is in.
+// removed finds the `null` or `$patch` that removed a field or one of its parents.
 func (l *locator) removed(object int, document tree.Position, path string) (tree.Position, bool) {
 	res := l.resources[object]
 	steps := origin.ParsePath(path)
@@ -41,8 +40,8 @@ func (l *locator) removed(object int, document tree.Position, path string) (tree
 	return tree.Position{}, false
 }
 
-// takes finds the node of a patch by which a field is gone. Replacing a map takes
-// away what another document had in it.
+// takes returns the node of a patch that removes a field. Replacing a map removes the fields that other
+// documents set in it.
 func (m mergePatch) takes(steps []origin.PathStep, hops []origin.Pair, existed func() bool) *yaml.Node {
 	node := m.node
 	for i, step := range steps {
@@ -69,8 +68,7 @@ func (m mergePatch) takes(steps []origin.PathStep, hops []origin.Pair, existed f
 	return nil
 }
 
-// written is what to point at of a field that is null: its key, when nothing is
-// written behind it.
+// written returns the node to report for a null field: its key when no value is written.
 func written(h origin.Pair) *yaml.Node {
 	if h.Key != nil && h.Value.Value == "" {
 		return h.Key
@@ -78,8 +76,8 @@ func written(h origin.Pair) *yaml.Node {
 	return h.Value
 }
 
-// below goes one step into a patch. now is the object's node there, by whose key, or
-// by itself when it is a scalar, an element of a list is found.
+// below returns the child of a patch's node for one step. now is the object's node there: an element of a list
+// is found by its merge key, a scalar by its value.
 func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
 	if node.Kind == yaml.MappingNode {
 		h, _ := origin.ChildOf(node, step.Key, 0)
@@ -99,7 +97,7 @@ func sameItem(a, b *yaml.Node) bool {
 	return origin.SameElement(a, b) || a.Kind == yaml.ScalarNode && b.Kind == yaml.ScalarNode && a.Value == b.Value
 }
 
-// existed reports whether any document of an object's files has a field of it.
+// existed returns a function that reports whether any document of an object has a field.
 func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
 	return func() bool {
 		for _, doc := range l.documents(id) {
@@ -111,10 +109,10 @@ func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
 	}
 }
 
-// documents are the documents of the closure that have an object's kind and name.
+// documents returns the documents of the closure that have an object's kind and name.
 func (l *locator) documents(id identity) []*yaml.Node {
 	var out []*yaml.Node
-	seen := map[tree.Position]bool{} // a file may be in several builds
+	seen := map[tree.Position]bool{} // a file may occur in several builds
 	for i := range l.padder.Ranges {
 		r := &l.padder.Ranges[i]
 		if doc := r.Written(); doc != nil && id.isOf(doc) && !seen[r.Top()] {
@@ -125,7 +123,7 @@ func (l *locator) documents(id identity) []*yaml.Node {
 	return out
 }
 
-// removals are what patches took out of a list, or out of a map that is empty since.
+// removals returns the elements that patches removed from a list, or the keys from a map that is now empty.
 func (l *locator) removals(object int, document tree.Position, path string) []origin.Removal {
 	res := l.resources[object]
 	hops, complete := origin.Descend(res.YNode(), origin.ParsePath(path))
@@ -142,7 +140,7 @@ func (l *locator) removals(object int, document tree.Position, path string) []or
 	return append(out, l.operatedOut(object, document, steps)...)
 }
 
-// takenOut are the elements that a strategic merge patch took out of a list.
+// takenOut returns the elements that a strategic merge patch removed from a list.
 func (l *locator) takenOut(m mergePatch, id identity, steps []origin.PathStep, hops []origin.Pair, list *yaml.Node) []origin.Removal {
 	node := m.node
 	for i, step := range steps {
@@ -163,7 +161,7 @@ func (l *locator) takenOut(m mergePatch, id identity, steps []origin.PathStep, h
 				out = append(out, origin.Removal{Element: origin.JSONValue(e), Position: at})
 			}
 		}
-		if d.Value.Value == "delete" { // of a document with another name, perhaps
+		if d.Value.Value == "delete" { // perhaps of a document with another name
 			out = append(out, origin.Removal{Element: withoutDirective(item), Position: at})
 		}
 	}
@@ -180,8 +178,8 @@ func holds(list, element *yaml.Node) bool {
 	return slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return origin.SameElement(origin.Unalias(item), element) })
 }
 
-// elements are those of a list in the documents of an object that say what they
-// are, not that they go.
+// elements returns the elements of a list in the documents of an object, without those that have a $patch
+// directive.
 func (l *locator) elements(id identity, steps []origin.PathStep) []*yaml.Node {
 	var out []*yaml.Node
 	for _, doc := range l.documents(id) {
@@ -202,8 +200,8 @@ func (l *locator) elements(id identity, steps []origin.PathStep) []*yaml.Node {
 	return out
 }
 
-// operatedOut are the elements that JSON6902 operations took out of a list, from
-// the object as it was without such.
+// operatedOut returns the elements that JSON6902 operations removed from a list, as they are in the build
+// without such patches.
 func (l *locator) operatedOut(object int, document tree.Position, steps []origin.PathStep) []origin.Removal {
 	res := l.resources[object]
 	if !reparsed(res.YNode()) {

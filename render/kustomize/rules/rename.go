@@ -11,13 +11,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// JSON6902 operations may give an object another name. Another build without such
-// patches has to give it the name all the same: later patches and references go by
-// it, and two objects may only differ in it.
+// JSON6902 operations may rename an object. The build without such patches must rename it too: later patches
+// and references use the new name, and two objects may differ only in it.
 
 var namePointer = []string{"metadata", "name"}
 
-// newName is the name that an operation sets for its objects; empty when it sets none.
+// newName returns the name that an operation sets; "" if it sets none.
 func (o *operation) newName() string {
 	if o.op != "replace" && o.op != "add" || o.value.Value == nil || !slices.Equal(o.path, namePointer) {
 		return ""
@@ -25,9 +24,9 @@ func (o *operation) newName() string {
 	return o.value.Value.Value
 }
 
-// renaming is a strategic merge patch that only does what a JSON6902 patch does to
-// names; ok is false when that does nothing to them. Kustomize wants a kind and a
-// version in a patch and, as there is a target, does not look at them.
+// renaming returns a strategic merge patch that only renames objects as a JSON6902 patch does; ok is false
+// when that renames none. Kustomize requires a kind and a version in a patch and ignores them if it has a
+// target.
 func renaming(text string, patch types.Patch) (renaming types.Patch, ok bool) {
 	name := ""
 	for _, o := range operationsIn(tree.Normalize([]byte(text)), origin.NewSnippet("", text, 0), patch.Target) {
@@ -42,8 +41,8 @@ func renaming(text string, patch types.Patch) (renaming types.Patch, ok bool) {
 	return types.Patch{Patch: string(written), Target: patch.Target, Options: &types.PatchArgs{AllowNameChange: true}}, err == nil
 }
 
-// previousName is the name that an object had before the operations, or a patch that may, of a
-// kustomization gave it the present one, as far as they say; empty when they did not.
+// previousName returns the name that an object had before the operations and patches of a kustomization gave
+// it the present one; "" if they did not.
 func (p *patchesOf) previousName(kind, name string, written func() string) string {
 	had := func(target *types.Selector) string {
 		if target.Name != "" && !strings.ContainsAny(target.Name, `.*+?()[]{}|\^$`) {
@@ -64,7 +63,7 @@ func (p *patchesOf) previousName(kind, name string, written func() string) strin
 	return ""
 }
 
-// writtenName is the name in an object's own document.
+// writtenName returns the name in an object's own document.
 func (l *locator) writtenName(document tree.Position) string {
 	for i := range l.padder.Ranges {
 		r := &l.padder.Ranges[i]

@@ -9,16 +9,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A strategic merge patch puts the elements it names in front of a list, so that the
-// indexes in JSON6902 operations before it say nothing about the list as it is now.
+// A strategic merge patch puts its elements in front of a list, so that the indexes in JSON6902 operations
+// before it do not match the list as it is now.
 
-// reordering is a strategic merge patch with a list that is on the way to a field.
+// reordering is a strategic merge patch with a list that is on the path to a field.
 type reordering struct {
 	kustomization int // in identity.kustomizations
 	at            []any
 }
 
-// reorderings are those an object went through.
+// reorderings returns the reorderings that an object went through.
 func (l *locator) reorderings(id identity, steps []origin.PathStep, nodes []origin.Pair) []reordering {
 	var out []reordering
 	if !slices.ContainsFunc(steps, func(s origin.PathStep) bool { return s.Indexed }) {
@@ -34,7 +34,7 @@ func (l *locator) reorderings(id identity, steps []origin.PathStep, nodes []orig
 	return out
 }
 
-// hasList reports whether a patch has a list that is on the way to a field.
+// hasList reports whether a patch has a list that is on the path to a field.
 func (m mergePatch) hasList(steps []origin.PathStep, nodes []origin.Pair) bool {
 	node := m.node
 	for i, step := range steps {
@@ -51,15 +51,15 @@ func (m mergePatch) hasList(steps []origin.PathStep, nodes []origin.Pair) bool {
 	return false
 }
 
-// since reports whether a list may have another order now than when a kustomization
-// applied the operations of an entry.
+// since reports whether the order of a list may have changed since a kustomization applied the operations of
+// an entry.
 func since(all []reordering, kustomization int, at []any) bool {
 	return slices.ContainsFunc(all, func(r reordering) bool {
 		return r.kustomization < kustomization || r.kustomization == kustomization && follows(r.at, at)
 	})
 }
 
-// follows reports whether kustomize applies an entry with patches after another.
+// follows reports whether kustomize applies patch entry a after entry b.
 func follows(a, b []any) bool {
 	fields := []any{"patchesStrategicMerge", "patches", "patchesJson6902"}
 	x, y := slices.Index(fields, a[0]), slices.Index(fields, b[0])
@@ -71,8 +71,8 @@ func follows(a, b []any) bool {
 	return i > j
 }
 
-// guess places the field in what an operation wrote into some element of the list,
-// if it is what the field says.
+// guess returns the place in the value that an operation wrote into some element of the list, if it equals the
+// field's value.
 func (h *fieldHistory) guess(o *operation) (tree.Position, bool) {
 	if h.leaf == nil || o.value.Value == nil || o.op != "add" && o.op != "replace" || len(o.path) == 0 || len(o.path) > len(h.steps) {
 		return tree.Position{}, false
@@ -91,8 +91,7 @@ func (h *fieldHistory) guess(o *operation) (tree.Position, bool) {
 	return pos, found
 }
 
-// byIndex reports whether an operation names elements by their index on the way to a
-// field.
+// byIndex reports whether an operation's path uses the index of an element on the path to a field.
 func (o *operation) byIndex(steps []origin.PathStep) bool {
 	for i, token := range o.path {
 		if i >= len(steps) {
@@ -109,8 +108,8 @@ func (o *operation) byIndex(steps []origin.PathStep) bool {
 	return false
 }
 
-// followed is where the last of all that wrote a field stands, when what they wrote
-// makes the value that the field has.
+// followed returns the place of the last step of the field's replay, if the replay results in the value of the
+// field.
 func (l *locator) followed(object int, document tree.Position, path string) (tree.Position, bool) {
 	r := l.routeOf(object, document)
 	if r == nil {
@@ -124,8 +123,8 @@ func (l *locator) followed(object int, document tree.Position, path string) (tre
 	return c.out[len(c.out)-1].Position, true
 }
 
-// aligned are the steps to a field in the object as it was, with elements of lists
-// found by their merge keys, or by themselves. They lead nowhere if such an element was not there.
+// aligned returns the steps to a field in the object's previous form, with elements of lists found by their
+// merge keys or values. They lead nowhere if such an element did not exist.
 func (h *fieldHistory) aligned(old *yaml.Node) []origin.PathStep {
 	out, at := slices.Clone(h.steps), old
 	for i := range out {

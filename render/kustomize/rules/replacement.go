@@ -17,8 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// replaced finds the field that a replacement copied into a field: the source's
-// own place.
+// replaced returns the place of the source of the replacement that wrote a field.
 func (l *locator) replaced(file string, f setField) (tree.Position, bool) {
 	for _, k := range l.passing(f, file) {
 		for i, r := range k.Spec.Replacements {
@@ -38,8 +37,8 @@ func (l *locator) replaced(file string, f setField) (tree.Position, bool) {
 	return tree.Position{}, false
 }
 
-// replacementsOf are the replacements of a kustomization and of the files it names,
-// which hold one or a list.
+// replacementsOf returns the replacements of a kustomization and of the files it names, which hold one or a
+// list.
 func (l *locator) replacementsOf(k *build.Kustomization) []types.Replacement {
 	var out []types.Replacement
 	for _, r := range k.Spec.Replacements {
@@ -64,8 +63,8 @@ func (l *locator) replacementsOf(k *build.Kustomization) []types.Replacement {
 	return out
 }
 
-// replaces reports whether a replacement may write a field: the last name of one
-// of its field paths is the field's. The values decide.
+// replaces reports whether a replacement may write a field: the last name of one of its field paths is the
+// field's. The caller compares values.
 func replaces(r types.Replacement, f setField) bool {
 	for _, target := range r.Targets {
 		for _, path := range target.FieldPaths {
@@ -78,8 +77,9 @@ func replaces(r types.Replacement, f setField) bool {
 	return false
 }
 
-// replacementSource places the source's field when its value is what, or a part of what, the
-// target holds. It may be the target of another; sources are those that were looked at.
+// replacementSource returns the place of a replacement's source field, if the target's value contains the
+// source's value or a part of it. The source may itself be the target of another replacement; sources holds
+// those already visited.
 func (l *locator) replacementSource(s *types.SourceSelector, value string, sources map[string]bool) (tree.Position, bool) {
 	if sources == nil {
 		sources = map[string]bool{}
@@ -128,9 +128,8 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string, sourc
 	return l.formerSource(s, from, value)
 }
 
-// formerSource is where the source of a replacement says a value in the files: the
-// object may have been deleted since, or have become another. Several such places say
-// nothing.
+// formerSource returns the place of a replacement's source in the files: the object may have been deleted or
+// renamed later. ok is false unless there is exactly one such place.
 func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tree.Position, bool) {
 	found := map[tree.Position]bool{}
 	for i := range l.padder.Ranges {
@@ -164,8 +163,8 @@ func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tre
 	return tree.Position{}, false
 }
 
-// replacementSteps are the steps to the field of a replacement in an object, where
-// `[name=web]` is the element of a list with that field.
+// replacementSteps returns the steps of a replacement's field path in an object; `[name=web]` is the element
+// of a list with that field.
 func replacementSteps(node *yaml.Node, path string) []origin.PathStep {
 	var out []origin.PathStep
 	for _, token := range utils.SmarterPathSplitter(path, ".") {
@@ -184,8 +183,7 @@ func replacementSteps(node *yaml.Node, path string) []origin.PathStep {
 	return out
 }
 
-// shares reports whether a value holds the source's, or with a delimiter a part of
-// it.
+// shares reports whether a value contains the source's value or, with a delimiter, a part of it.
 func shares(value, source string, options *types.FieldOptions) bool {
 	if strings.Contains(value, source) {
 		return true

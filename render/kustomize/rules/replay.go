@@ -9,33 +9,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// replay follows a field of an object through all that is applied to it, with the
-// value it has at each point. What it says is taken for true only when it ends with
-// the value the object has.
+// replay applies all changes to a field of an object in kustomize's order and keeps the field's value after
+// each. Its result is used only when it ends with the value that the object has.
 type replay struct {
 	l        *locator
 	object   int
 	document tree.Position
 	route    *route
-	id       identity // with the names it had so far
-	loose    bool     // not even they are sure
-	spaces   []string // the namespaces it had so far
+	id       identity // with the names so far
+	loose    bool     // even these names are uncertain
+	spaces   []string // the namespaces so far
 	steps    []origin.PathStep
-	hops     []origin.Pair // in the object as it is in the end
-	indexes  []int         // of elements of lists, as they are now; -1 when not known
+	hops     []origin.Pair // in the final object
+	indexes  []int         // of list elements, so far; -1 if unknown
 	part     origin.Part
 	value    fieldValue
-	at       int // the stage
+	at       int // index of the current stage
 	out      []origin.Step
-	guessed  bool          // that an element of a list is the one of the same index
-	taken    tree.Position // of what took the field away, if anything did
+	guessed  bool          // whether a list element was matched only by its index
+	taken    tree.Position // of what removed the field, if anything
 }
 
 // fieldValue is the value of a field at some point.
 type fieldValue struct {
 	there bool
-	// known is set when text is the value of a scalar; opaque for what generators make
-	// of files and literals.
+	// known is set when text is the value of a scalar; opaque for values that generators read from files and
+	// literals.
 	known, opaque bool
 	text          string
 }
@@ -73,7 +72,7 @@ func (c *replay) run() {
 	}
 }
 
-// begin takes the field from the object's own document.
+// begin sets the value from the object's own document.
 func (c *replay) begin() {
 	own := c.l.ownDocument(c.object, c.document)
 	if own == nil {
@@ -101,20 +100,19 @@ func (c *replay) step(at tree.Position, kind origin.StepKind) {
 	c.out = append(c.out, s)
 }
 
-// holds notes what a node says.
+// holds sets the value to that of a node.
 func (c *replay) holds(n *yaml.Node) {
 	c.value = fieldValue{there: true, known: n.Kind == yaml.ScalarNode, text: n.Value}
 }
 
-// set notes that a transformer wrote a text.
+// set records that a transformer set the value to a text.
 func (c *replay) set(text string, at tree.Position, kind origin.StepKind) {
 	c.step(at, kind)
 	c.value = fieldValue{there: true, known: true, text: text}
 }
 
-// into follows the field, from one of its steps on, into a node that was written, as
-// far as it is surely the same: elements of lists by their merge keys. It notes their
-// indexes.
+// into follows the field's steps, beginning with step from, into a node that was written. It finds elements of
+// lists by their merge keys and records their indexes.
 func (c *replay) into(node *yaml.Node, from int) (way []origin.Pair, full bool) {
 	node = origin.Unalias(node)
 	for i := from; i < len(c.steps) && node != nil; i++ {
@@ -132,9 +130,8 @@ func (c *replay) into(node *yaml.Node, from int) (way []origin.Pair, full bool) 
 	return way, node != nil
 }
 
-// element is the element of a list that the field goes through, by its merge keys,
-// and its index. One without such is taken for that of the same index, which agrees
-// checks in the end.
+// element returns the element of a list that the field goes through, found by its merge keys, and its index.
+// Without merge keys it is the element of the same index, which agrees checks later.
 func (c *replay) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
 	if c.keyless(i) {
 		if at = c.steps[i].Index; at < len(list.Content) {
@@ -156,16 +153,15 @@ func (c *replay) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
 	return element, at
 }
 
-// keyless reports whether a step goes to an element of a list that has no merge key
-// from the others.
+// keyless reports whether a step goes to an element of a list that has no merge key.
 func (c *replay) keyless(i int) bool {
 	return c.listAt(i) && !slices.ContainsFunc(origin.MergeKeys, func(key string) bool {
 		return origin.ScalarField(c.hops[i].Value, key) != ""
 	})
 }
 
-// transform applies what a kustomization does to the object, in the order in which
-// kustomize does (configureBuiltinTransformers).
+// transform applies a kustomization's changes to the object in kustomize's order
+// (configureBuiltinTransformers).
 func (c *replay) transform(k *build.Kustomization) {
 	p := c.l.patchesIn(k)
 	for _, at := range c.patchEntries(p) {

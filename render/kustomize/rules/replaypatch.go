@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// What the patches of a kustomization do to a field of an object.
+// How the patches of a kustomization change a field of an object.
 
-// patchEntries are the entries of patches in order.
+// patchEntries returns the entries of patches in the order of application.
 func (c *replay) patchEntries(p *patchesOf) [][]any {
 	var out [][]any
 	for _, m := range p.merges {
@@ -40,8 +40,8 @@ func (c *replay) patchEntries(p *patchesOf) [][]any {
 
 func sameEntry(a, b []any) bool { return a[0] == b[0] && a[1] == b[1] }
 
-// patch applies the patches of one entry. One that may not be for the object makes
-// the value uncertain.
+// patch applies the patches of one entry. If it is uncertain whether a patch selects the object, the value
+// becomes unknown.
 func (c *replay) patch(p *patchesOf, at []any) {
 	for i := range p.merges {
 		m := &p.merges[i]
@@ -67,7 +67,7 @@ func (c *replay) patch(p *patchesOf, at []any) {
 	}
 }
 
-// touches reports whether a patch would write the field or take it away.
+// touches reports whether a patch would write or remove the field.
 func (c *replay) touches(m *mergePatch) bool {
 	was := slices.Clone(c.indexes)
 	way, full := c.into(m.node, 0)
@@ -75,8 +75,8 @@ func (c *replay) touches(m *mergePatch) bool {
 	return full || slices.ContainsFunc(way, func(h origin.Pair) bool { at, _ := takenBy(h); return at != nil })
 }
 
-// meant reports whether a patch is for the object. Kustomize compares the names and
-// namespaces an object has had.
+// meant reports whether a patch is for the object. Kustomize compares past and present names and namespaces of
+// the object.
 func (c *replay) meant(target *types.Selector, doc *yaml.Node) bool {
 	if target == nil {
 		if doc == nil || !c.id.isOf(doc) || origin.ScalarField(doc, "apiVersion") != c.id.resource.GetApiVersion() {
@@ -93,14 +93,13 @@ func (c *replay) meant(target *types.Selector, doc *yaml.Node) bool {
 		slices.ContainsFunc(c.spaces, func(s string) bool { return anchored(target.Namespace, s) })
 }
 
-// uncertain reports whether what a patch selects by is not known: only the labels and
-// annotations that the object ends up with are.
+// uncertain reports whether the labels or annotations that a patch selects by are unknown at this point: only
+// those of the final object are known.
 func (c *replay) uncertain(target *types.Selector) bool {
 	return target != nil && (c.labelledLater(target.LabelSelector) || c.labelledLater(target.AnnotationSelector))
 }
 
-// labelledLater reports whether this or a later kustomization sets a label or annotation
-// that a selector asks for.
+// labelledLater reports whether this or a later kustomization sets a label or annotation of a selector.
 func (c *replay) labelledLater(selector string) bool {
 	if selector == "" {
 		return false
@@ -117,7 +116,7 @@ func (c *replay) labelledLater(selector string) bool {
 	return false
 }
 
-// labelKeys are those of the labels and annotations that a kustomization sets.
+// labelKeys returns the keys of the labels and annotations that a kustomization sets.
 func labelKeys(k *build.Kustomization) map[string]bool {
 	out := map[string]bool{}
 	for _, pairs := range append([]types.Label{{Pairs: k.Spec.CommonLabels}, {Pairs: k.Spec.CommonAnnotations}}, k.Spec.Labels...) {
@@ -154,8 +153,7 @@ func (c *replay) merge(m *mergePatch) {
 	}
 }
 
-// takenBy is the node of a patch that takes away what was there; all is set when
-// nothing comes in its place.
+// takenBy returns the node of a patch that removes the previous value; all is set when nothing replaces it.
 func takenBy(h origin.Pair) (at *yaml.Node, all bool) {
 	if h.Value.Tag == "!!null" {
 		return written(h), true
@@ -170,11 +168,11 @@ func takenBy(h origin.Pair) (at *yaml.Node, all bool) {
 	return d.Value, d.Value.Value == "delete"
 }
 
-// takes notes that the field is gone.
+// takes records that the field is gone.
 func (c *replay) takes(at tree.Position) { c.value, c.taken = fieldValue{}, at }
 
-// identifies reports whether the field is one by which a patch says what it is for;
-// kustomize keeps the object's own.
+// identifies reports whether the field is one of those that identify the object of a patch; kustomize keeps
+// the object's own.
 func (c *replay) identifies() bool {
 	return c.is("apiVersion") || c.is("kind") || c.is("metadata", "name") || c.is("metadata", "namespace")
 }
@@ -189,7 +187,7 @@ func (c *replay) writes(h origin.Pair, s *origin.Snippet) {
 // listAt reports whether a step goes into a list.
 func (c *replay) listAt(i int) bool { return i < len(c.hops) && c.hops[i].Key == nil }
 
-// single reports whether the list a step goes into ends up with one element.
+// single reports whether the list that a step goes into has one element in the final object.
 func (c *replay) single(i int) bool {
 	return c.listAt(i) && i > 0 && len(c.hops[i-1].Value.Content) == 1
 }
@@ -221,9 +219,9 @@ func (c *replay) operate(o *operation) {
 	}
 }
 
-// covers returns how many of the field's steps a JSON pointer takes; 0 when it does
-// not lead to the field. It is not sure of it when it goes through an element of a
-// list whose index is not known. An index that it ends with may be any.
+// covers returns how many of the field's steps a JSON pointer covers; 0 when it does not lead to the field.
+// sure is false when it goes through an element of a list whose index is unknown. An index at the end of the
+// pointer is not compared.
 func (c *replay) covers(tokens []string) (depth int, sure bool) {
 	if len(tokens) > len(c.steps) {
 		return 0, true
@@ -266,7 +264,7 @@ func (c *replay) insert(o *operation, depth int) {
 	}
 }
 
-// remove takes an element out of a list that the field goes through.
+// remove removes an element of a list that the field goes through.
 func (c *replay) remove(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
@@ -278,8 +276,7 @@ func (c *replay) remove(o *operation, depth int) {
 	}
 }
 
-// overwrite puts what an operation has where the field is, or what it is in; nothing
-// when it removes.
+// overwrite replaces the field, or a parent of it, with an operation's value, or removes it.
 func (c *replay) overwrite(o *operation, depth int) {
 	c.takes(origin.Start(o.snippet.Position(o.node)))
 	if o.op == "remove" || o.value.Value == nil {
@@ -291,7 +288,7 @@ func (c *replay) overwrite(o *operation, depth int) {
 	}
 }
 
-// disturb returns up on a field that an operation moves in a way not followed.
+// disturb makes the value of a field unknown that an operation moves or copies.
 func (c *replay) disturb(tokens []string) {
 	if depth, _ := c.covers(tokens); depth > 0 {
 		c.value.known = false

@@ -12,8 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// What the fields of a kustomization do to a field of an object, in the order in
-// which kustomize does it.
+// How the fields of a kustomization change a field of an object, in kustomize's order.
 
 // is reports whether the field has this path.
 func (c *replay) is(path ...string) bool {
@@ -55,7 +54,7 @@ func (c *replay) named(k *build.Kustomization) {
 	c.value.text = renamed(k, c.id.kind, c.value.text)
 }
 
-// labelled applies labels and annotations, those of `labels` first.
+// labelled applies labels and annotations, first those of `labels`.
 func (c *replay) labelled(k *build.Kustomization) {
 	if len(c.steps) == 0 {
 		return
@@ -74,8 +73,8 @@ func (c *replay) labelled(k *build.Kustomization) {
 	}
 }
 
-// reaches reports whether an entry of `labels` writes to such a field: of the object
-// itself, of its selectors, of the templates in it.
+// reaches reports whether an entry of `labels` writes the field: in the object's own labels, its selectors, or
+// its templates.
 func (c *replay) reaches(label types.Label, f setField) bool {
 	switch {
 	case len(c.steps) == 3 && c.steps[0].Key == "metadata" && f.under("labels"):
@@ -86,7 +85,7 @@ func (c *replay) reaches(label types.Label, f setField) bool {
 	return f.under("labels") && (label.IncludeSelectors || label.IncludeTemplates)
 }
 
-// scaled are the kinds that `replicas` is for.
+// scaled are the kinds that `replicas` applies to.
 var scaled = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}
 
 func (c *replay) replicated(k *build.Kustomization) {
@@ -116,7 +115,7 @@ func (c *replay) imaged(k *build.Kustomization) {
 	}
 }
 
-// imageField is the field of an entry that sets the part of the image asked for.
+// imageField returns the field of an entry that sets the needed part of the image.
 func (c *replay) imageField(image types.Image) string {
 	version, _ := versionField(image, "")
 	if c.part != origin.Front && version != "" {
@@ -128,7 +127,7 @@ func (c *replay) imageField(image types.Image) string {
 	return ""
 }
 
-// tagged is an image after an entry (imageTagUpdater).
+// tagged returns an image after an entry was applied (imageTagUpdater).
 func tagged(image types.Image, name, version string) string {
 	if image.NewName != "" {
 		name = image.NewName
@@ -147,8 +146,7 @@ func tagged(image types.Image, name, version string) string {
 	return name + version
 }
 
-// matchesImage reports whether an entry of `images` is for an image of that name
-// (IsImageMatched).
+// matchesImage reports whether an entry of `images` matches an image name (IsImageMatched).
 func matchesImage(entry, name string) bool {
 	re, err := regexp.Compile("^" + entry + "$")
 	return err == nil && re.MatchString(name)

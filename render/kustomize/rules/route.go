@@ -11,52 +11,51 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// chainCache keeps what the chains of a root's objects have in common.
+// chainCache keeps data that the chains of a root's objects share.
 type chainCache struct {
-	// uses are the entries that lead to a file or directory.
+	// uses are the entries that lead to a file or directory, by its path.
 	uses map[string][]build.Entry
-	// builtins are those that kustomizations configure.
+	// builtins are the plugin configurations that a kustomization lists.
 	builtins map[*build.Kustomization][]*build.Kustomization
-	// routes are those of what a file holds, by its path.
+	// routes are the routes from a file to the root, by the file's path.
 	routes map[string][]*route
-	// documents are those of objects.
+	// documents are the documents of objects, by position.
 	documents map[tree.Position]*ownDocument
 }
 
-// ownDocument is what an object was read from.
+// ownDocument is the document that an object was read from.
 type ownDocument struct {
 	node    *yaml.Node
 	snippet *origin.Snippet
 }
 
-// route is a way from a document to the root.
+// route is the sequence of kustomizations from a document to the root.
 type route struct {
-	// entry lists the document.
+	// entry is the entry that lists the document.
 	entry  tree.Position
 	stages []stage
 }
 
-// stage is a kustomization on a route, in the order in which kustomize applies them.
-// It is there twice: once for what it generates, then for what it changes.
+// stage is a kustomization on a route; stages are in kustomize's order of application. A kustomization has
+// two: one for its generators, then one for its changes.
 type stage struct {
 	k *build.Kustomization
-	// builtins are the builtin transformers and generators it configures in documents.
+	// builtins are the builtin transformers and generators that it configures in documents.
 	builtins  []*build.Kustomization
 	entry     tree.Position
 	component bool
 	generates bool
 }
 
-// layers are a kustomization's own fields and its builtins, in order.
+// layers returns a kustomization's own fields and its builtins, in order.
 func (s stage) layers() []*build.Kustomization {
 	return append([]*build.Kustomization{s.k}, s.builtins...)
 }
 
-// maxRoutes bounds the ways that are looked at: bases that include each other
-// multiply.
+// maxRoutes limits the routes per file: bases that include each other multiply.
 const maxRoutes = 64
 
-// routeOf is the way an object took; nil when it may have taken several.
+// routeOf returns the route of an object; nil when several are possible.
 func (l *locator) routeOf(object int, document tree.Position) *route {
 	if l.chains.routes == nil {
 		l.chains.routes = map[string][]*route{}
@@ -85,8 +84,8 @@ func (l *locator) routeOf(object int, document tree.Position) *route {
 	return fit[0]
 }
 
-// creator is the file of the generator that first made an object, which kustomize
-// forgets when another one replaces it.
+// creator returns the file of the generator that first made an object. Kustomize loses it when another
+// generator replaces the object.
 func (l *locator) creator(object int, file string) string {
 	names := l.identity(object, tree.Position{Path: file}).names
 	creates := func(k *build.Kustomization) bool {
@@ -109,8 +108,7 @@ func (l *locator) creator(object int, file string) string {
 	return found[0]
 }
 
-// fits reports whether an object that came that way has the name and namespace that
-// this one has.
+// fits reports whether the object would have its name and namespace after this route.
 func (l *locator) fits(object int, document tree.Position, r *route) bool {
 	name, namespace := l.written(object, document)
 	for _, s := range r.stages {
@@ -128,7 +126,7 @@ func (l *locator) fits(object int, document tree.Position, r *route) bool {
 	return name == l.unhashed(object) && (namespace == res.GetNamespace() || res.GetNamespace() == "")
 }
 
-// unhashed is an object's name without what kustomize adds for its content.
+// unhashed returns an object's name without the hash of its content that kustomize appends.
 func (l *locator) unhashed(object int) string {
 	name := l.resources[object].GetName()
 	if l.isGenerated(object) {
@@ -137,9 +135,8 @@ func (l *locator) unhashed(object int) string {
 	return name
 }
 
-// renamed is the name of an object after a kustomization's prefix and suffix, which
-// kustomize spares some kinds (PrefixTransformer and SuffixTransformer). A Namespace
-// is called like `namespace`.
+// renamed returns the name of an object after a kustomization's prefix and suffix, which kustomize does not
+// add for some kinds (PrefixTransformer and SuffixTransformer). A Namespace is renamed to `namespace`.
 func renamed(k *build.Kustomization, kind, name string) string {
 	switch kind {
 	case "Namespace":
@@ -150,7 +147,7 @@ func renamed(k *build.Kustomization, kind, name string) string {
 	return k.Spec.NamePrefix + name + k.Spec.NameSuffix
 }
 
-// written are the name and namespace an object has in its own document.
+// written returns the name and namespace of an object in its own document.
 func (l *locator) written(object int, document tree.Position) (name, namespace string) {
 	if l.isGenerated(object) {
 		names := l.identity(object, document).names
@@ -164,8 +161,8 @@ func (l *locator) written(object int, document tree.Position) (name, namespace s
 	return origin.ScalarField(metadata.Value, "name"), origin.ScalarField(metadata.Value, "namespace")
 }
 
-// ownDocument is the document an object was read from; nil when it is not one for
-// itself.
+// ownDocument returns the document or List item that an object was read from; nil if there is none, or several
+// items match.
 func (l *locator) ownDocument(object int, document tree.Position) *ownDocument {
 	if known, ok := l.chains.documents[document]; ok {
 		return known.of(l.identity(object, document))
@@ -185,7 +182,7 @@ func (l *locator) ownDocument(object int, document tree.Position) *ownDocument {
 	return found.of(l.identity(object, document))
 }
 
-// of is the item of a List that is an object.
+// of returns the item of a List that is the object, or the document itself if it is no List.
 func (d *ownDocument) of(id identity) *ownDocument {
 	if d == nil || origin.ScalarField(d.node, "kind") == id.kind {
 		return d
@@ -206,13 +203,13 @@ func (d *ownDocument) of(id identity) *ownDocument {
 	return found
 }
 
-// routesFrom are the ways from a file to the root.
+// routesFrom returns the routes from a file to the root.
 func (l *locator) routesFrom(file string) []*route {
 	var out []*route
 	for _, way := range l.ways(file) {
 		out = append(out, l.routeAlong(way))
 	}
-	if k := l.padder.Kustomization(file); k != nil { // of what it generates
+	if k := l.padder.Kustomization(file); k != nil { // for generated objects
 		if k == l.closure.Files[0] {
 			return []*route{{entry: tree.Position{Path: k.Path}, stages: l.within(nil, k, tree.Position{}, 0)}}
 		}
@@ -228,8 +225,8 @@ func (l *locator) routesFrom(file string) []*route {
 	return out
 }
 
-// ways are the entries that lead from a file or directory to the root, the nearest
-// first. There are none when there are too many.
+// ways returns the lists of entries that lead from a file or directory to the root, the nearest entry first;
+// nil when there are more than maxRoutes.
 func (l *locator) ways(to string) [][]build.Entry {
 	if l.chains.uses == nil {
 		l.chains.uses = map[string][]build.Entry{}
@@ -262,7 +259,7 @@ func (l *locator) ways(to string) [][]build.Entry {
 	return out
 }
 
-// routeAlong is the route of entries.
+// routeAlong returns the route of a list of entries.
 func (l *locator) routeAlong(way []build.Entry) *route {
 	r := &route{entry: way[0].Position()}
 	for i, e := range way {
@@ -287,8 +284,8 @@ func componentIndex(e build.Entry) int {
 	return i
 }
 
-// within adds what a kustomization does to what it has: it generates, its components
-// from one on change, then it does. Kustomize runs them in this order (accumulateTarget).
+// within appends a kustomization's stages: its generators, its components from an index on, its own changes.
+// Kustomize runs them in this order (accumulateTarget).
 func (l *locator) within(stages []stage, k *build.Kustomization, by tree.Position, from int) []stage {
 	builtins, ok := l.chains.builtins[k]
 	if !ok {
@@ -325,5 +322,5 @@ func asComponent(stages []stage, k *build.Kustomization) {
 	}
 }
 
-// maxStages bounds the components that include each other.
+// maxStages limits the stages of components that include each other.
 const maxStages = 1000

@@ -10,21 +10,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// What kustomize's own transformers and generators write carries no line. It is
-// found by rule: the entry of a kustomization that writes such a field, and whose
-// value is the field's.
+// Fields that kustomize's own transformers and generators write have no line. A rule finds the entry of a
+// kustomization that writes such a field and has the field's value.
 
-// setField is a scalar of an object to be explained.
+// setField is a scalar of an object whose place is wanted.
 type setField struct {
 	steps []origin.PathStep
 	value string
 	part  origin.Part
 	kind  string   // the object's
 	names []string // the object's, see identity
-	// through are the kustomizations the object went through, see identity; nil when
-	// that is not known better than by its file.
+	// kustomizations are those the object went through, see identity; nil if only its file is known.
 	kustomizations []*build.Kustomization
-	sources        map[string]bool // of the replacements that were looked at
+	sources        map[string]bool // of the replacements already visited
 }
 
 func (f setField) key() string { return f.steps[len(f.steps)-1].Key }
@@ -41,8 +39,7 @@ func (f setField) under(parents ...string) bool {
 	return false
 }
 
-// set finds the entry that set a field of an object that was written in a file,
-// the outermost kustomization first.
+// set finds the entry that set a field of an object from a file, the outermost kustomization first.
 func (l *locator) set(file string, f setField) (tree.Position, bool) {
 	for _, k := range l.passing(f, file) {
 		for _, rule := range []func(*build.Kustomization, setField) (tree.Position, bool){
@@ -56,8 +53,7 @@ func (l *locator) set(file string, f setField) (tree.Position, bool) {
 	return tree.Position{}, false
 }
 
-// passing lists the kustomizations that the object of a field went through, the one
-// whose transformers come last first.
+// passing returns the kustomizations that the object of a field went through, the last applied first.
 func (l *locator) passing(f setField, file string) []*build.Kustomization {
 	if f.kustomizations != nil {
 		return f.kustomizations
@@ -65,8 +61,8 @@ func (l *locator) passing(f setField, file string) []*build.Kustomization {
 	return l.affecting(file)
 }
 
-// affecting lists the kustomizations that an object of a file passes through, and
-// their components, the one whose transformers come last first.
+// affecting returns the kustomizations and components that an object of a file goes through, the last applied
+// first.
 func (l *locator) affecting(file string) []*build.Kustomization {
 	if known, ok := l.affected[file]; ok {
 		return known
@@ -108,9 +104,8 @@ func (l *locator) findAffecting(file string) []*build.Kustomization {
 	return out
 }
 
-// outermostFirst are the kustomizations of the closure in the order opposite to
-// that in which kustomize applies them: of one its resources, its components, its
-// own transformers.
+// outermostFirst returns the kustomizations of the closure in reverse order of application. Kustomize applies
+// a kustomization's resources first, then its components, then its own transformers.
 func (l *locator) outermostFirst() []*build.Kustomization {
 	if l.order != nil {
 		return l.order
@@ -145,8 +140,8 @@ func (l *locator) outermostFirst() []*build.Kustomization {
 	return l.order
 }
 
-// addComponents adds the components of kustomizations, which change everything
-// their user has, and theirs.
+// addComponents adds the components of kustomizations, and their components. They change all objects of the
+// kustomization that uses them.
 func (l *locator) addComponents(hit map[*build.Kustomization]bool) {
 	for changed := true; changed; {
 		changed = false

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// unmarked finds a scalar that has no line: set by a rule, or lost although it
-// was copied, as kustomize does with all annotations of an object.
+// unmarked finds a scalar that has no line: a rule set it, or it was copied without its line, as kustomize
+// does with all annotations of an object.
 func (l *locator) unmarked(i int, document tree.Position, path string, part origin.Part) (tree.Position, bool) {
 	res, steps := l.resources[i], origin.ParsePath(path)
 	hops, complete := origin.Descend(res.YNode(), steps)
@@ -51,10 +51,9 @@ func (l *locator) unmarked(i int, document tree.Position, path string, part orig
 	return l.unset(i, steps, f.value)
 }
 
-// refersToNamespace reports whether a field is the namespace of another object, such
-// as that of a binding's subject. Kustomize takes it from that object, which it finds
-// by the namespace that is written, so that `namespace:` sets it only when it becomes
-// another (NamespaceTransformer, NameReferenceTransformer).
+// refersToNamespace reports whether a field is the namespace of another object, such as that of a binding's
+// subject. Kustomize takes it from that object, which it finds by the written namespace, so that `namespace:`
+// sets it only when the object's namespace changes (NamespaceTransformer, NameReferenceTransformer).
 func (f setField) refersToNamespace(hops []origin.Pair) bool {
 	if f.key() != "namespace" || origin.IsIdentity(f.steps) || f.kind == "APIService" || f.kind == "CustomResourceDefinition" || len(hops) < 2 {
 		return false
@@ -65,7 +64,7 @@ func (f setField) refersToNamespace(hops []origin.Pair) bool {
 // made finds the entry of a kustomization that made a value.
 func (l *locator) made(object int, document tree.Position, f setField) (tree.Position, bool) {
 	kind, generated := l.resources[object].GetKind(), l.isGenerated(object)
-	if pos, ok := l.generatedField(document, kind, f); ok { // one may merge into what was written
+	if pos, ok := l.generatedField(document, kind, f); ok { // a generator may merge into a written object
 		return pos, true
 	}
 	if f.key() == "image" {
@@ -87,7 +86,7 @@ func (l *locator) isGenerated(object int) bool {
 	return from != nil && from.ConfiguredIn != ""
 }
 
-// substituted finds the source of a `vars` entry that is written in a value.
+// substituted finds the source of a `vars` entry whose variable is in the written value.
 func (l *locator) substituted(file string, leaf *yaml.Node) (tree.Position, bool) {
 	was, at := l.asWritten(leaf)
 	if was == nil {
@@ -111,8 +110,8 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (tree.Position, bool
 	return tree.Position{}, false
 }
 
-// asWritten is what was written where a node has its line from, whatever it says
-// now, and where that is; nil when it has none.
+// asWritten returns the node that was written on a node's line, whatever its value is now, and its place; nil
+// when the node has no line.
 func (l *locator) asWritten(n *yaml.Node) (*yaml.Node, tree.Position) {
 	r := l.padder.Find(n.Line)
 	if r == nil {
@@ -125,8 +124,8 @@ func (l *locator) asWritten(n *yaml.Node) (*yaml.Node, tree.Position) {
 	return was.Value, r.Snippet.Position(was.Value)
 }
 
-// merged finds a value in strategic merge patches whose lines are not kept: those
-// in the configuration of a transformer.
+// merged finds a value in strategic merge patches that lose their lines: those in the configuration of a
+// transformer.
 func (l *locator) merged(object int, document tree.Position, hops []origin.Pair, steps []origin.PathStep) (tree.Position, bool) {
 	leaf, own := hops[len(hops)-1].Value, origin.IsIdentity(steps)
 	for _, m := range l.mergesFor(l.identity(object, document)) {
@@ -150,9 +149,8 @@ func (l *locator) hasVariables() bool {
 	return slices.ContainsFunc(l.closure.Files, func(k *build.Kustomization) bool { return len(k.Spec.Vars) > 0 })
 }
 
-// copied looks for a value at the same path in the documents an object was made of,
-// the last to be read first; when none of its nodes shows which they are, in the
-// document of its own.
+// copied looks for a value at the same path in the documents that an object's nodes come from, the last read
+// first. When no node has a line, it looks in the object's own document.
 func (l *locator) copied(object int, document tree.Position, hops []origin.Pair, steps []origin.PathStep, isIt func(*yaml.Node) bool) (tree.Position, bool) {
 	node := l.resources[object].YNode()
 	if reparsed(node) {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Why no line is known, in words for the reader of a report.
+// The reasons why no line is known, for readers of a report.
 const (
 	WhyIsolated  = "the kustomization sets an `openapi` schema, so that it is built in a process of its own, which does not tell lines"
 	whyDifferent = "kustomize builds something else when lines are made to tell where they are"
@@ -21,8 +21,7 @@ const (
 	WhyUnknown   = "no document, patch or entry of a kustomization says this value"
 )
 
-// why says why no line is known of a field; empty when the object has no such
-// field.
+// why returns the reason why no line of a field is known; "" when the object has no such field.
 func (l *locator) why(i int, document tree.Position, path string) string {
 	node, steps := l.resources[i].YNode(), origin.ParsePath(path)
 	hops, complete := origin.Descend(node, steps)
@@ -48,8 +47,7 @@ func (l *locator) why(i int, document tree.Position, path string) string {
 	return WhyUnknown
 }
 
-// mergesInto reports whether a generator merges into the object, which makes one with
-// all that it generates of it.
+// mergesInto reports whether a generator merges into the object, which makes it a generated object.
 func (l *locator) mergesInto(file string, f setField) bool {
 	for _, k := range l.passing(f, file) {
 		for _, g := range generatorsOf(k, f.kind) {
@@ -73,7 +71,7 @@ func (l *locator) mayReplace(file string, f setField) bool {
 	return false
 }
 
-// holdsVariable reports whether a variable is written where a value was.
+// holdsVariable reports whether the written value contains a variable that was replaced.
 func (l *locator) holdsVariable(leaf *yaml.Node) bool {
 	was, _ := l.asWritten(leaf)
 	return was != nil && was.Value != leaf.Value && strings.Contains(was.Value, "$(")
