@@ -17,23 +17,22 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Absent is a resource or chart that lies elsewhere and is not there. A file without objects is in its
-// place, or one with stubs: objects that a kustomization asks for by name, and that nothing else
-// has.
+// Absent is a remote resource or chart that is not available. A file without objects takes its place, or one
+// with stubs: objects that a kustomization refers to by name and that nothing else contains.
 type Absent struct {
 	Entry
-	// Why says so in the words of a refusal; of a chart, as a sentence.
+	// Why is the reason: the end of a refusal message; for a chart, a sentence.
 	Why string
-	// IsChart is set for a chart that the entry, or its version, asks for.
+	// IsChart is set for a chart.
 	IsChart bool
-	// Whole is set when the resource is a kustomization, which may do more than to hold objects.
+	// Whole is set when the resource is a kustomization, which may do more than list objects.
 	Whole bool
-	// standIn is the file in its place.
+	// standIn is the path of the file that takes its place.
 	standIn string
 	stubs   []resid.ResId
 }
 
-// Problem is what keeps kustomize from building the closure with the resource.
+// Problem returns the reason why kustomize cannot build the closure with the resource.
 func (a *Absent) Problem() *render.Problem {
 	p := &render.Problem{Kind: render.ProblemRefused, Position: a.Position(), Message: a.Why}
 	if !a.IsChart {
@@ -42,14 +41,13 @@ func (a *Absent) Problem() *render.Problem {
 	return p
 }
 
-// WalkPartial examines the closure as Walk does, but leaves out resources that are not there.
-// What is built of it lacks their objects.
+// WalkPartial examines the closure as Walk does, but leaves out unavailable resources. Its build lacks their
+// objects.
 func WalkPartial(t *tree.Tree, dir string, trace tree.Trace) *Closure {
 	return walk(&walker{tree: t, trace: trace, partial: true}, dir)
 }
 
-// leaveOut puts a stand-in in the place of a resource. ok is false for other entries, which decide
-// what becomes of objects that are there.
+// leaveOut replaces a resource with a stand-in. ok is false for other entries, as they change other objects.
 func (w *walker) leaveOut(e Entry, a render.Artifact, why string, plugin bool) (change edit, ok bool) {
 	switch {
 	case !w.partial || plugin:
@@ -70,8 +68,8 @@ func (w *walker) leaveOut(e Entry, a render.Artifact, why string, plugin bool) (
 	return change, true
 }
 
-// leaveOutChart leaves out a chart that is not there, as far as a closure may be partial. One of a generator is
-// refused: others may transform what generators make.
+// leaveOutChart leaves out an unavailable chart if the closure may be partial. A chart of a generator is
+// refused: transformers may change what generators make.
 func (w *walker) leaveOutChart(c *Chart, why string) {
 	switch {
 	case c.At == nil:
@@ -90,7 +88,7 @@ func (w *walker) leaveOutChart(c *Chart, why string) {
 // stubMark is the annotation of stubs.
 const stubMark = "preadmit.internal/absent"
 
-// standIn is what kustomize reads in the place of an absent resource.
+// standIn returns the content that kustomize reads instead of an absent resource.
 func (c *Closure) standIn(name string) ([]byte, bool) {
 	if c == nil {
 		return nil, false
@@ -105,7 +103,7 @@ func (c *Closure) standIn(name string) ([]byte, bool) {
 	return c.Absent[i].stubbed(), true
 }
 
-// stubbed are the stubs in the place of the resource, as kustomize reads them.
+// stubbed returns the YAML of the resource's stubs.
 func (a *Absent) stubbed() []byte {
 	var out bytes.Buffer
 	for _, id := range a.stubs {
@@ -120,11 +118,11 @@ func (a *Absent) stubbed() []byte {
 	return out.Bytes()
 }
 
-// accumulated matches kustomize's message about the directories that led to an error.
+// accumulated matches the directories in kustomize's error messages.
 var accumulated = regexp.MustCompile(`recursed accumulation of path '([^']+)'`)
 
-// Base returns the directory of the base, used by the root of the closure, in which kustomize
-// failed; "" when it is the root or a component, which is nothing by itself.
+// Base returns the directory of the base in which kustomize failed; "" when it is the root, or a component,
+// which cannot be built alone.
 func (c *Closure) Base(err error) string {
 	found := accumulated.FindAllStringSubmatch(err.Error(), -1)
 	if len(found) == 0 {
@@ -138,12 +136,12 @@ func (c *Closure) Base(err error) string {
 	return dir
 }
 
-// maxStubs bounds the stubs of a closure: each takes a build.
+// maxStubs limits the stubs of a closure: each takes a build.
 const maxStubs = 16
 
-// AddStub adds a stub of an object that kustomize did not find, or moves the one that did not
-// help to the next absent resource: a kustomization sees only what is below it. ok is false when
-// there is no place left.
+// AddStub adds a stub of an object that kustomize did not find. If the object has a stub already, which did
+// not help, it moves to the next absent resource: a kustomization sees only what is below it. ok is false when
+// no place is left.
 func (c *Closure) AddStub(id resid.ResId) (ok bool) {
 	count := 0
 	for i, a := range c.Absent {
@@ -164,8 +162,8 @@ func (c *Closure) AddStub(id resid.ResId) (ok bool) {
 	return true
 }
 
-// RemoveStubs takes the stubs out of what kustomize built. The error is that a patch may have
-// replaced one whole, so that nothing distinguishes it from other objects.
+// RemoveStubs removes the stubs from the objects that kustomize built. It fails when a patch may have replaced
+// a whole stub, so that it cannot be told from other objects.
 func (c *Closure) RemoveStubs(built resmap.ResMap) error {
 	var missing []resid.ResId
 	for _, a := range c.Absent {
@@ -183,7 +181,7 @@ func (c *Closure) RemoveStubs(built resmap.ResMap) error {
 			missing = slices.Delete(missing, i, i+1)
 		}
 	}
-	for _, id := range missing { // a patch deletes it, as a rule
+	for _, id := range missing { // usually a patch deleted it
 		for _, r := range built.Resources() {
 			if r.GetKind() == id.Kind && strings.Contains(r.GetName(), id.Name) {
 				return fmt.Errorf("%s may be a stub that a patch replaces", r.CurId())

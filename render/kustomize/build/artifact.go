@@ -7,11 +7,10 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// need notes that the root needs something from outside the repository.
+// need records that the root needs an artifact.
 func (w *walker) need(a render.Artifact) { w.out.Artifacts = append(w.out.Artifacts, a) }
 
-// artifact returns what an entry asks for that kustomize would reach out for; ok is false for
-// others.
+// artifact returns the artifact of an entry that kustomize would fetch; ok is false for other entries.
 func (e Entry) artifact() (a render.Artifact, ok bool) {
 	isRemote := remoteBase
 	if !e.Kind.mayBeDirectory() {
@@ -26,8 +25,8 @@ func (e Entry) artifact() (a render.Artifact, ok bool) {
 	return artifactOf(e.Value, e.Position()), true
 }
 
-// artifactOf returns what an entry that is remote asks for: a repository, as kustomize's
-// parser of repositories reads it, or a file.
+// artifactOf returns the artifact of a remote entry: a repository, as kustomize's parser of repositories reads
+// it, or a file.
 func artifactOf(value string, at render.Position) render.Artifact {
 	r, ok := repositoryOf(value)
 	if !ok || isFile(value) {
@@ -36,7 +35,7 @@ func artifactOf(value string, at render.Position) render.Artifact {
 	return render.Artifact{Kind: render.ArtifactGit, URL: r.URL, Version: r.Ref, Dir: r.Dir, Submodules: r.Submodules, Position: at}
 }
 
-// isFile reports whether an URL is that of a YAML or JSON file.
+// isFile reports whether a URL is that of a YAML or JSON file.
 func isFile(value string) bool {
 	u, err := url.Parse(value)
 	if err != nil || !remoteFile(value) {

@@ -16,33 +16,33 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Chart is an entry that has kustomize inflate a chart.
+// Chart is an entry that makes kustomize inflate a chart.
 type Chart struct {
 	types.HelmChart
-	// From is the kustomization, and At the entry in it; nil for one of a generator, which begins at
+	// From is the kustomization, and At the entry in it; nil for an entry of a generator, which begins at
 	// Position.
 	From *Kustomization
 	At   []any
 	tree.Position
-	// Dir is the directory of the chart; empty for one that is an Artifact with a Digest.
+	// Dir is the directory of the chart; empty for a chart that is an Artifact with a Digest.
 	Dir      string
 	Artifact render.Artifact
 	Digest   string
 
-	// inherits is set for one whose namespace is that of the kustomizations that use it.
+	// inherits is set if the chart gets the namespace of the kustomizations that use it.
 	inherits bool
 	// generator is the index of the entry below generators.
 	generator []any
-	// Text are the objects that the chart is inflated to, once it was.
+	// Text holds the objects of the inflated chart; nil before it is inflated.
 	Text []byte
-	// absent is set for one that is not there and left out.
+	// absent is set if the chart is unavailable and left out.
 	absent *Absent
 }
 
 // IsAbsent reports whether the closure is built without the chart.
 func (c *Chart) IsAbsent() bool { return c.absent != nil }
 
-// objects are those that the chart is inflated to, or stubs in their place.
+// objects returns the objects of the inflated chart, or the stubs in their place.
 func (c *Chart) objects() []byte {
 	if c.absent != nil {
 		return c.absent.stubbed()
@@ -50,7 +50,7 @@ func (c *Chart) objects() []byte {
 	return c.Text
 }
 
-// Field is where a field of the entry is written.
+// Field returns where a field of the entry is written.
 func (c *Chart) Field(at ...any) tree.Position {
 	if c.At == nil {
 		return c.Position
@@ -58,7 +58,7 @@ func (c *Chart) Field(at ...any) tree.Position {
 	return c.From.Position(append(slices.Clone(c.At), at...)...)
 }
 
-// charts notes the charts that a kustomization inflates, and what they are made of.
+// charts records the charts that a kustomization inflates.
 func (w *walker) charts(k *Kustomization) {
 	old, globals := types.SplitHelmParameters(k.Spec.HelmChartInflationGenerator)
 	if k.Spec.HelmGlobals != nil {
@@ -75,7 +75,7 @@ func (w *walker) charts(k *Kustomization) {
 	}
 }
 
-// generator notes a chart that a file or text below `generators` has kustomize inflate.
+// generator records a chart of a HelmChartInflationGenerator, in a file or text below `generators`.
 func (w *walker) generator(e Entry, config map[string]any, pos tree.Position) {
 	if len(e.At) == 0 || e.At[0] != "generators" {
 		w.refuse(pos, "a HelmChartInflationGenerator is run only where a kustomization lists it under generators")
@@ -96,7 +96,7 @@ func (w *walker) generator(e Entry, config map[string]any, pos tree.Position) {
 	w.chart(&Chart{HelmChart: c.HelmChart, From: e.From, generator: e.At[1:], Position: pos}, c.HelmGlobals)
 }
 
-// chart finds a chart: in the tree, as kustomize prefers it, or among the artifacts.
+// chart looks for a chart first in the tree, as kustomize does, then among the artifacts.
 func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
 	w.out.Charts = append(w.out.Charts, c)
 	if to := w.tree.Resolve(path.Join(c.From.Dir, inflatedDir)); to.Err == nil {
@@ -139,7 +139,7 @@ func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
 	w.chartArtifact(c)
 }
 
-// chartArtifact finds a chart among the artifacts.
+// chartArtifact looks for a chart among the artifacts.
 func (w *walker) chartArtifact(c *Chart) {
 	c.Artifact = render.Artifact{Kind: render.ArtifactChart, URL: c.Repo, Name: c.Name, Version: c.Version, Position: c.Position}
 	w.need(c.Artifact)
@@ -159,7 +159,7 @@ func (w *walker) chartArtifact(c *Chart) {
 	}
 }
 
-// valuesFiles are the files of the tree whose values a chart gets.
+// valuesFiles returns the values files of a chart that are in the tree.
 func (c *Chart) valuesFiles() []string {
 	var all []string
 	for _, name := range append([]string{c.ValuesFile}, c.AdditionalValuesFiles...) {
@@ -170,15 +170,15 @@ func (c *Chart) valuesFiles() []string {
 	return all
 }
 
-// failAt notes that kustomize will not build the closure.
+// failAt records a reason why kustomize's build will fail, if none is recorded.
 func (w *walker) failAt(at tree.Position, format string, args ...any) {
 	if w.out.Refused == nil {
 		w.out.Refused = &render.Problem{Kind: render.ProblemFailed, Position: at, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
-// inherit sets the namespace of charts without one to that of the nearest kustomization which uses theirs and
-// has one.
+// inherit sets the namespace of charts without one to that of the nearest kustomization that has one, among
+// those that use the chart's.
 func (w *walker) inherit() {
 	for _, c := range w.out.Charts {
 		if !c.inherits {
@@ -195,7 +195,7 @@ func (w *walker) inherit() {
 	}
 }
 
-// namespaces adds those that a kustomization inherits, by any way; one without is empty.
+// namespaces adds all namespaces that a kustomization may inherit from its users; "" for a root without one.
 func (w *walker) namespaces(dir string, found, seen map[string]bool) {
 	if seen[dir] {
 		return
@@ -215,7 +215,7 @@ func (w *walker) namespaces(dir string, found, seen map[string]bool) {
 	}
 }
 
-// mixed refuses generators of which only some inflate charts.
+// mixed refuses generators that inflate charts together with other generators.
 func (w *walker) mixed() {
 	for _, c := range w.out.Charts {
 		if c.generator != nil && w.others[fmt.Sprint(c.From.Path, c.generator)] {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// AddEntries notes the files a closure names as if they were read.
+// AddEntries adds the files that a closure names to a trace, as if they were read.
 func AddEntries(t *tree.Tree, c *Closure, trace tree.Trace) {
 	for _, e := range c.Entries {
 		if e.Target != "" {
@@ -22,7 +22,7 @@ func AddEntries(t *tree.Tree, c *Closure, trace tree.Trace) {
 	}
 }
 
-// Problem is what keeps kustomize from being run on the closure.
+// Problem returns the reason why kustomize cannot run on the closure; nil if it can.
 func (c *Closure) Problem() *render.Problem {
 	if c.Refused != nil {
 		return c.Refused
@@ -30,64 +30,61 @@ func (c *Closure) Problem() *render.Problem {
 	return c.cycle
 }
 
-// ReadsOf is all that rendering a kustomization would read.
+// ReadsOf returns a trace of everything that rendering a kustomization would read.
 func ReadsOf(t *tree.Tree, dir string) tree.Trace {
 	trace := tree.NewTrace()
 	AddEntries(t, Walk(t, dir, trace), trace)
 	return trace
 }
 
-// Closure is everything one root's kustomization files say, found without
-// running kustomize: what must be refused, and which entry names which file, for
-// locating kustomize's own failures.
+// Closure is everything that one root's kustomization files contain, found without running kustomize: the
+// reason for a refusal, and which entry names which file, for locating kustomize's own failures.
 type Closure struct {
-	// refused is the first reason not to run kustomize at all.
+	// Refused is the first reason not to run kustomize at all.
 	Refused *render.Problem
-	// cycle is the first base that leads back to where it was used from.
+	// cycle is the first base that leads back to a directory that uses it.
 	cycle *render.Problem
-	// openapi is the first `openapi:` field.
+	// Openapi is the position of the first `openapi:` field.
 	Openapi *tree.Position
-	// Artifacts are what is needed from outside the repository. Each leads to a refusal, or
-	// is Absent.
+	// Artifacts are all that the root needs. An unavailable one leads to a refusal or is Absent.
 	Artifacts []render.Artifact
-	// Charts are those that kustomize inflates.
+	// Charts are the charts that kustomize inflates.
 	Charts []*Chart
 	// Absent are the resources that the closure is built without.
 	Absent []*Absent
-	// Unread are the files of generators that the closure is built without; varied is set when
-	// others are in their place.
+	// Unread are the generators' files that the closure is built without; varied is set when their stand-ins
+	// have a second content, see Vary.
 	Unread []*Unread
 	varied bool
 
 	Entries []Entry
 	Files   []*Kustomization
-	// weight is that of the root.
+	// Weight is the root's weight.
 	Weight weight
 }
 
-// Entry is a ref of a kustomization with where it leads.
+// Entry is a ref of a kustomization and the path it leads to.
 type Entry struct {
 	ref
 	From *Kustomization
-	// target is the path in the tree, not resolved; empty for inline text.
+	// Target is the path in the tree, with symbolic links; empty for inline text.
 	Target string
 }
 
 func (e Entry) Position() tree.Position { return e.From.Position(e.At...) }
 
-// walker follows the kustomization files of one root. Its guarantee is that
-// kustomize, run on a closure without refusal, asks for nothing but files of the
-// tree.
+// walker follows the kustomization files of one root. It guarantees that kustomize, run on a closure that is
+// not refused, reads nothing but files of the tree.
 type walker struct {
 	tree  *tree.Tree
 	trace tree.Trace
 	out   *Closure
-	// visits keeps what a directory loads, with repetitions, as kustomize would.
+	// visits caches the weight of each directory, counting repetitions as kustomize does.
 	visits map[visitKey]weight
 	stack  []string
 	// partial is set when resources may be absent, see WalkPartial.
 	partial bool
-	// users are the directories of the kustomizations that use a directory.
+	// users are the directories of the kustomizations that use a directory, by that directory.
 	users map[string][]string
 	// others are the generators that inflate no chart.
 	others map[string]bool
@@ -103,9 +100,9 @@ type weight struct {
 	// kustomizations and documents are numbers of kustomization files and of YAML
 	// documents listed as resources.
 	kustomizations, documents int
-	// generated is the number of ConfigMaps and Secrets that are generated.
+	// generated is the number of generated ConfigMaps and Secrets.
 	generated int
-	// patches is how often a patch or replacement is tried on a document.
+	// Patches is how often a patch or replacement is tried on a document.
 	Patches int
 }
 
@@ -153,7 +150,7 @@ func atLeast(n int) string {
 	return fmt.Sprint(n)
 }
 
-// top is the root's own kustomization file.
+// top returns the position of the root's own kustomization file.
 func (w *walker) top() tree.Position {
 	if len(w.out.Files) == 0 {
 		return tree.Position{}
@@ -167,8 +164,8 @@ func (w *walker) refuse(pos tree.Position, format string, args ...any) {
 	}
 }
 
-// visit examines the kustomization in a directory (without symbolic links) and
-// what it uses. It returns what kustomize would load.
+// visit examines the kustomization in a directory (a path without symbolic links) and everything it uses. It
+// returns their weight.
 func (w *walker) visit(dir string, plugin bool) weight {
 	key := visitKey{dir, plugin}
 	if n, ok := w.visits[key]; ok {
@@ -192,14 +189,13 @@ func (w *walker) visit(dir string, plugin bool) weight {
 	return n
 }
 
-// patches counts what a kustomization tries on each of its resources.
+// patches returns the number of patches that a kustomization tries on each of its resources.
 func (k *Kustomization) patches() int {
 	s := &k.Spec
 	return len(s.Patches) + len(s.PatchesStrategicMerge) + len(s.PatchesJson6902) + len(s.Replacements)
 }
 
-// load reads the kustomization file of a directory; nil when there is not
-// exactly one, which kustomize will say.
+// load reads the kustomization file of a directory; nil unless there is exactly one, which kustomize reports.
 func (w *walker) load(dir string) *Kustomization {
 	var found *Kustomization
 	count := 0
@@ -210,7 +206,7 @@ func (w *walker) load(dir string) *Kustomization {
 			count++
 			continue
 		}
-		w.tree.TraceFile(path.Join(dir, name), w.trace) // why it is not read depends on it
+		w.tree.TraceFile(path.Join(dir, name), w.trace) // the reason depends on it
 		w.refuseCostly(real, err)
 	}
 	if count != 1 {
@@ -226,7 +222,7 @@ func (w *walker) refuseCostly(_ string, err error) {
 	}
 }
 
-// examine looks at the fields that need no other file.
+// examine examines the fields that need no other file.
 func (w *walker) examine(k *Kustomization, plugin bool) {
 	s := &k.Spec
 	w.charts(k)
@@ -279,8 +275,8 @@ func (w *walker) follow(k *Kustomization, r ref, plugin bool) weight {
 	return weight{}
 }
 
-// textual examines YAML text as the path that kustomize takes it for when it does
-// not decode. A file of such a name has no honest use.
+// textual examines YAML text as a path: kustomize takes it for one when it does not decode. A file of such a
+// name has no legitimate use.
 func (w *walker) textual(dir, value string, at func() tree.Position) {
 	if filepath.IsAbs(value) {
 		return // leads out of the tree
@@ -306,14 +302,13 @@ func (w *walker) directory(e Entry, dir string, plugin bool) weight {
 	return w.visit(dir, plugin || e.Kind == RefPlugin)
 }
 
-// documents counts those of a resource file, which kustomize reads one by one.
+// documents counts the documents of a resource file, which kustomize reads one by one.
 func (w *walker) documents(real string) weight {
-	n, _ := w.tree.CountDocuments(real, w.trace) // kustomize will say what is wrong
+	n, _ := w.tree.CountDocuments(real, w.trace) // kustomize reports errors
 	return weight{documents: n}
 }
 
-// cyclic notes a base at or above a directory that uses it, which kustomize does
-// not allow.
+// cyclic records a base at or above a directory that uses it, which kustomize does not allow.
 func (w *walker) cyclic(e Entry, dir string) {
 	if w.out.cycle != nil {
 		return
@@ -326,8 +321,8 @@ func (w *walker) cyclic(e Entry, dir string) {
 	w.out.cycle = &render.Problem{Kind: render.ProblemFailed, Position: e.Position(), Message: message}
 }
 
-// remote refuses an entry that kustomize would reach out for. Whatever kind of entry it is,
-// its text is tested: kustomize tries inline YAML as a path when it does not parse.
+// remote refuses an entry that kustomize would fetch. It tests the text of entries of every kind: kustomize
+// tries inline YAML as a path when it does not parse.
 func (w *walker) remote(e Entry) bool {
 	a, ok := e.artifact()
 	if !ok {
@@ -349,7 +344,7 @@ func remoteWord(e Entry) string {
 	return "remote base"
 }
 
-// Quote shows a value of the pull request in a message, cut to a bearable length.
+// Quote quotes a value of the pull request for a message, cut to 200 bytes.
 func Quote(value string) string {
 	if len(value) > 200 {
 		value = value[:200] + "..."

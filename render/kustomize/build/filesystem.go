@@ -14,13 +14,13 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Mount is where the top of the tree lies for kustomize. Below a directory of
-// its own, `..` out of the repository and absolute paths lead nowhere.
+// Mount is the path of the tree's top for kustomize. Below a directory of its own, `..` out of the repository
+// and absolute paths lead nowhere.
 const Mount = "/.tree"
 
 var errReadOnly = errors.New("the tree is read-only")
 
-// ServeFunc returns what kustomize reads of a file, given its path without links.
+// ServeFunc returns the content that kustomize reads for a file, given its path without symbolic links.
 type ServeFunc func(real string, data []byte) []byte
 
 // FileSystem is the tree as kustomize sees it for one build. Kustomize calls
@@ -29,17 +29,17 @@ type ServeFunc func(real string, data []byte) []byte
 type FileSystem struct {
 	Tree  *tree.Tree
 	Trace tree.Trace
-	// Closure is what is built. Kustomize sees its kustomization files.
+	// Closure is the closure to build. Kustomize reads its kustomization files.
 	Closure *Closure
-	// serve, when set, may change what kustomize gets to see of a file.
+	// Serve, if set, may change the content that kustomize reads for a file.
 	Serve ServeFunc
-	// costly is the first file that was refused for its cost.
+	// Costly is the first file that was refused because it exceeds a limit.
 	Costly *render.Problem
 }
 
 var _ filesys.FileSystem = (*FileSystem)(nil)
 
-// InTree turns a path of kustomize's into one of the tree.
+// InTree converts one of kustomize's paths to a path of the tree.
 func InTree(name string) (string, error) {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	if clean == Mount {
@@ -52,7 +52,7 @@ func InTree(name string) (string, error) {
 	return rel, nil
 }
 
-// Mounted is a path of the tree as kustomize sees it.
+// Mounted converts a path of the tree to the path that kustomize sees.
 func Mounted(name string) string { return path.Join(Mount, name) }
 
 // CleanedAbs splits a path, without its symbolic links, into directory and file.
@@ -84,7 +84,7 @@ func (k *FileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 	return filesys.ConfirmedDir(Mounted(path.Dir(r.Real))), path.Base(r.Real), nil
 }
 
-// ReadFile reads a file and notes it in the trace.
+// ReadFile reads a file and records it in the trace.
 func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 	rel, err := InTree(name)
 	if err != nil {
@@ -117,7 +117,7 @@ func (k *FileSystem) serve(real string, data []byte) []byte {
 	return k.Serve(real, data)
 }
 
-// RemoveAll does nothing: there is nothing of kustomize's to clean up.
+// RemoveAll does nothing: kustomize created nothing.
 func (k *FileSystem) RemoveAll(string) error { return nil }
 
 // IsDir reports whether a path leads to a directory.
@@ -136,26 +136,26 @@ func (k *FileSystem) Exists(name string) bool {
 	return err == nil && k.Tree.Resolve(rel).Err == nil
 }
 
-// Create refuses.
+// Create returns errReadOnly.
 func (k *FileSystem) Create(string) (filesys.File, error) { return nil, errReadOnly }
 
-// Mkdir refuses.
+// Mkdir returns errReadOnly.
 func (k *FileSystem) Mkdir(string) error { return errReadOnly }
 
-// MkdirAll refuses.
+// MkdirAll returns errReadOnly.
 func (k *FileSystem) MkdirAll(string) error { return errReadOnly }
 
-// WriteFile refuses.
+// WriteFile returns errReadOnly.
 func (k *FileSystem) WriteFile(string, []byte) error { return errReadOnly }
 
-// Open is not needed by a build.
+// Open is unsupported: builds do not use it.
 func (k *FileSystem) Open(string) (filesys.File, error) { return nil, errors.ErrUnsupported }
 
-// ReadDir is not needed by a build.
+// ReadDir is unsupported: builds do not use it.
 func (k *FileSystem) ReadDir(string) ([]string, error) { return nil, errors.ErrUnsupported }
 
-// Glob is not needed by a build.
+// Glob is unsupported: builds do not use it.
 func (k *FileSystem) Glob(string) ([]string, error) { return nil, errors.ErrUnsupported }
 
-// Walk is not needed by a build.
+// Walk is unsupported: builds do not use it.
 func (k *FileSystem) Walk(string, filepath.WalkFunc) error { return errors.ErrUnsupported }

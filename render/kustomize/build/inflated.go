@@ -10,24 +10,24 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Kustomize does not inflate charts here: that runs a program. A kustomization that does is given to
-// it with a component in the place of its charts. Components are added where generators are
-// through, as charts are, and each chart is a kustomization of the component, whose objects are
-// marked as kustomize marks those of charts, so that no namespace is set in them.
+// Kustomize does not inflate charts here, as that runs a program. Instead, it reads a component in place of a
+// kustomization's charts. Components are applied after the generators, as charts are. Each chart is a
+// kustomization of the component, whose objects have kustomize's annotation for objects of charts, so that no
+// namespace is set in them.
 
 // inflatedDir is the directory of that component.
 const inflatedDir = ".helmCharts"
 
-// objectsFile is the file of a chart with its objects, inflatedFile the one of its kustomization.
+// objectsFile is the file with the objects of a chart, inflatedFile its kustomization file.
 const objectsFile, inflatedFile = "objects.yaml", "kustomization.yaml"
 
-// ObjectsFile is the path at which kustomize reads the objects of a chart, by its index. The tree has no
+// ObjectsFile returns the path at which kustomize reads the objects of a chart, by its index. The tree has no
 // such file.
 func (c *Closure) ObjectsFile(index int) string {
 	return path.Join(c.Charts[index].From.Dir, inflatedDir, fmt.Sprint(index), objectsFile)
 }
 
-// InflatedBy returns the kustomization whose chart has its objects in a file; nil for files of the tree.
+// InflatedBy returns the kustomization with the chart whose objects are in a file; nil for files of the tree.
 func (c *Closure) InflatedBy(file string) *Kustomization {
 	for i, chart := range c.Charts {
 		if c.ObjectsFile(i) == file {
@@ -37,7 +37,7 @@ func (c *Closure) InflatedBy(file string) *Kustomization {
 	return nil
 }
 
-// isInflated reports whether there is anything in the place of the charts of a directory.
+// isInflated reports whether a component replaces the charts of a directory.
 func (c *Closure) isInflated(dir string) bool {
 	for _, chart := range c.Charts {
 		if chart.From.Dir == dir && len(chart.objects()) > 0 {
@@ -47,14 +47,14 @@ func (c *Closure) isInflated(dir string) bool {
 	return false
 }
 
-// inComponent reports whether a path is in a component that takes the place of charts, or would be.
+// inComponent reports whether a path is in a component that replaces charts.
 func (c *Closure) inComponent(name string) bool {
 	before, after, found := strings.Cut("/"+name, "/"+inflatedDir)
 	return found && (after == "" || after[0] == '/') && c != nil && c.isInflated(path.Clean(strings.TrimPrefix(before+"/", "/")))
 }
 
-// inflatedAt splits a path of a component into directory and file; ok is false for what it does not
-// have.
+// inflatedAt splits a path of a component into directory and file; ok is false for paths that do not exist in
+// it.
 func (c *Closure) inflatedAt(name string) (dir, file string, ok bool) {
 	if _, ok := c.inflated(name); ok {
 		return path.Dir(name), path.Base(name), true
@@ -63,7 +63,7 @@ func (c *Closure) inflatedAt(name string) (dir, file string, ok bool) {
 	return name, "", ok
 }
 
-// inflated is a file of a component; ok is false for files of the tree.
+// inflated returns a file of a component; ok is false for files of the tree.
 func (c *Closure) inflated(name string) (data []byte, ok bool) {
 	component := "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources:\n"
 	for i, chart := range c.Charts {
@@ -93,7 +93,7 @@ transformers:
   fieldSpecs: [{path: metadata/annotations, create: true}]
 `
 
-// withoutCharts returns a kustomization file with what its charts are inflated to in their place.
+// withoutCharts returns a kustomization file in which a component replaces the charts.
 func (c *Closure) withoutCharts(real string, data []byte) ([]byte, error) {
 	if c == nil {
 		return data, nil
@@ -114,12 +114,12 @@ func (c *Closure) withoutCharts(real string, data []byte) ([]byte, error) {
 	text, err := sigsyaml.YAMLToJSON(data)
 	var fields map[string]json.RawMessage
 	if err != nil || json.Unmarshal(text, &fields) != nil {
-		return data, nil // kustomize will say what is wrong
+		return data, nil // kustomize reports the error
 	}
 	made := map[string]any{}
 	if c.isInflated(path.Dir(real)) {
 		made["components"] = []any{inflatedDir}
-	} else { // else it may have nothing in it, which kustomize refuses
+	} else { // else it may be empty, which kustomize refuses
 		made["images"] = []any{map[string]any{"name": "nothing.invalid/nothing", "newTag": "0"}}
 	}
 	for key, value := range fields {
@@ -139,7 +139,7 @@ func (c *Closure) withoutCharts(real string, data []byte) ([]byte, error) {
 	return json.Marshal(made)
 }
 
-// without leaves out the generators of a list that are removed.
+// without returns a list without the removed generators.
 func without(list []any, generators bool, removed map[string]bool) []any {
 	var kept []any
 	for i, entry := range list {

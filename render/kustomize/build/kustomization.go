@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// FieldPosition finds the first key of a name anywhere in the file.
+// FieldPosition returns the position of the first key of a name anywhere in the file.
 func (k *Kustomization) FieldPosition(name string) tree.Position {
 	if key := FindKey(k.Document(), name); key != nil {
 		return tree.Position{Path: k.Path, Line: key.Line, Column: key.Column}
@@ -22,7 +22,7 @@ func (k *Kustomization) FieldPosition(name string) tree.Position {
 	return tree.Position{Path: k.Path, Line: 1}
 }
 
-// FindKey returns the first key of a name in a node or below; nil when there is none.
+// FindKey returns the first key of a name in or below a node; nil when there is none.
 func FindKey(node *yaml.Node, name string) *yaml.Node {
 	if node.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(node.Content); i += 2 {
@@ -45,20 +45,19 @@ type Kustomization struct {
 	Dir  string
 	Spec types.Kustomization
 	Data []byte
-	// err is why kustomize will not accept the file; spec then holds what could
-	// be understood.
+	// Err is why kustomize will reject the file; Spec then holds the part that could be decoded.
 	Err error
 
-	Document func() *yaml.Node // parsed when first asked for
+	Document func() *yaml.Node // parsed on first use
 
-	// mounts are the entries in whose place there are paths of artifacts, see mounted: where
-	// they are, and the directories or files that they lead to. Spec and Data have the paths.
+	// mounts are the entries that were replaced with paths of artifacts: the artifact's path, by where the
+	// entry is, see mounted. Spec and Data have the paths.
 	mounts map[string]string
-	// absent are the entries in whose place there are stand-ins, by where they are.
+	// absent are the entries that were replaced with stand-ins, by where they are.
 	absent map[string]bool
 }
 
-// refKind says how kustomize uses an entry that names something.
+// refKind is the way in which kustomize uses an entry that names something.
 type refKind int
 
 const (
@@ -70,20 +69,18 @@ const (
 	RefFile                    // any other file
 )
 
-// mayBeDirectory reports whether kustomize takes a directory for such an entry.
+// mayBeDirectory reports whether kustomize accepts a directory for such an entry.
 func (k refKind) mayBeDirectory() bool { return k == RefResource || k == RefBase || k == RefPlugin }
 
-// ref is an entry of a kustomization that names a file or directory, or holds
-// YAML text itself.
+// ref is an entry of a kustomization that names a file or directory, or contains YAML text.
 type ref struct {
 	Kind  refKind
 	Value string
-	// at is where the entry is: field names and list indexes.
+	// At is where the entry is: field names and list indexes.
 	At []any
 }
 
-// IsInline reports whether a string, where kustomize takes inline YAML or a path, is
-// certainly inline.
+// IsInline reports whether a string is certainly inline YAML, where kustomize accepts inline YAML or a path.
 func IsInline(value string) bool { return strings.ContainsAny(value, "\n{") }
 
 // parsedKustomization parses a kustomization file, once for each content.
@@ -94,9 +91,9 @@ func parsedKustomization(t *tree.Tree, name, id string, data []byte) *Kustomizat
 	return t.KeepParsed(name, id, parseKustomization(name, data)).(*Kustomization)
 }
 
-// kustomizationAt returns the kustomization file that a path leads to, and its path
-// without symbolic links, and notes it in a trace as load does. A content that is
-// known, going by git's name of it, is not read again.
+// kustomizationAt returns the kustomization file that a path leads to, and its path without symbolic links,
+// and adds it to a trace as load does. A file whose content was parsed before, by its identity in git, is not
+// read again.
 func kustomizationAt(t *tree.Tree, name string, trace tree.Trace) (k *Kustomization, real string, err error) {
 	if k, real = knownKustomization(t, name, trace); k != nil {
 		return k, real, nil
@@ -108,8 +105,7 @@ func kustomizationAt(t *tree.Tree, name string, trace tree.Trace) (k *Kustomizat
 	return parsedKustomization(t, name, trace.Reads[real], data), real, nil
 }
 
-// knownKustomization is kustomizationAt for a content that was parsed already; nil for
-// others.
+// knownKustomization is kustomizationAt for content that is already parsed; nil for other content.
 func knownKustomization(t *tree.Tree, name string, trace tree.Trace) (k *Kustomization, real string) {
 	to := t.Resolve(name)
 	if !t.IsIdentified() || to.Err != nil || to.IsDir {
@@ -132,7 +128,7 @@ func parseKustomization(name string, data []byte) *Kustomization {
 	k := &Kustomization{Path: name, Dir: path.Dir(name), Data: data}
 	k.Document = sync.OnceValue(func() *yaml.Node { return parseMapping(data) })
 	if k.Err = k.Spec.Unmarshal(data); k.Err != nil {
-		// Take what can be understood, so that nothing it names goes unnoticed.
+		// Decode as much as possible, so that every name in it is seen.
 		if j, err := sigsyaml.YAMLToJSON(data); err == nil {
 			_ = json.Unmarshal(j, &k.Spec)
 		}
@@ -140,12 +136,12 @@ func parseKustomization(name string, data []byte) *Kustomization {
 	return k
 }
 
-// refs lists everything a kustomization names, in the order kustomize reads it.
+// refs returns everything that a kustomization names, in the order in which kustomize reads it.
 func (k *Kustomization) refs() []ref {
 	var out []ref
 	list := func(kind refKind, field string, values []string) {
 		for i, v := range values {
-			if v != "" || k.Err == nil { // else it is no string, which is the mistake
+			if v != "" || k.Err == nil { // else the entry is no string, which is the error
 				out = append(out, ref{kind, v, []any{field, i}})
 			}
 		}
@@ -201,7 +197,7 @@ func (k *Kustomization) patchRefs() []ref {
 	return out
 }
 
-// sources lists the files of a ConfigMap or Secret generator.
+// sources returns the files of a ConfigMap or Secret generator.
 func sources(field string, i int, s types.KvPairSources) []ref {
 	var out []ref
 	for j, f := range s.FileSources {
@@ -216,7 +212,7 @@ func sources(field string, i int, s types.KvPairSources) []ref {
 	return out
 }
 
-// SourcePath is the path of a generator's `[key=]path`.
+// SourcePath returns the path of a generator's `[key=]path`.
 func SourcePath(entry string) string {
 	if _, after, ok := strings.Cut(entry, "="); ok {
 		return after
@@ -224,8 +220,8 @@ func SourcePath(entry string) string {
 	return entry
 }
 
-// helmFiles lists what the Helm fields of a kustomization name in the tree;
-// dirs are directories whose files all belong to a chart.
+// helmFiles returns the files and directories in the tree that the Helm fields of a kustomization name; all
+// files in dirs belong to charts.
 func (k *Kustomization) helmFiles() (files, dirs []string) {
 	home := "charts"
 	if k.Spec.HelmGlobals != nil && k.Spec.HelmGlobals.ChartHome != "" {
@@ -247,8 +243,7 @@ func (k *Kustomization) helmFiles() (files, dirs []string) {
 	return files, dirs
 }
 
-// Position finds an entry in the file. When it cannot be found, the nearest
-// thing around it is given.
+// Position returns the position of an entry in the file, or of the nearest parent that is found.
 func (k *Kustomization) Position(at ...any) tree.Position {
 	pos := tree.Position{Path: k.Path, Line: 1}
 	node := k.Document()
@@ -266,8 +261,7 @@ func (k *Kustomization) Position(at ...any) tree.Position {
 	return pos
 }
 
-// parseMapping parses a document for its positions; what does not parse is an
-// empty mapping.
+// parseMapping parses a document for its positions; it returns an empty mapping for an invalid document.
 func parseMapping(data []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// mounted returns a kustomization as kustomize gets to see it: with the paths of artifacts in
-// the place of the entries that they are of. What is not there stays as it is, and is refused
-// when it is followed, or may be absent. Nothing changes when the tree has no artifacts.
+// mounted returns a kustomization as kustomize sees it: with paths of artifacts in place of remote entries. An
+// unavailable entry is replaced with a stand-in if the closure may be partial; otherwise it stays and is
+// refused later. Nothing changes when the tree has no artifacts.
 func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 	var edits []edit
 	mounts, without := map[string]string{}, map[string]bool{}
@@ -46,7 +46,7 @@ func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 	return out
 }
 
-// absent returns why an entry is not what it asks for, in the words of a refusal; "" when it is.
+// absent returns why an entry's artifact cannot be used, as the end of a refusal message; "" if it can.
 func (w *walker) absent(e Entry, a render.Artifact) string {
 	_, ok, err := w.tree.Mount(a.Asked())
 	switch {
@@ -70,8 +70,7 @@ func (w *walker) absent(e Entry, a render.Artifact) string {
 	return ""
 }
 
-// annotates reports whether the root has kustomize write annotations about where objects are
-// from.
+// annotates reports whether the root makes kustomize write annotations about the origin of objects.
 func (w *walker) annotates(k *Kustomization) bool {
 	if len(w.out.Files) > 0 {
 		k = w.out.Files[0]
@@ -81,9 +80,9 @@ func (w *walker) annotates(k *Kustomization) bool {
 	})
 }
 
-// escapes refuses an entry that leads where kustomize lets none lead: out of a repository
-// that was fetched or, for a file in one, out of the directory of its kustomization. What
-// lies in the directory of artifacts is there for entries that ask for it only.
+// escapes refuses an entry with a path that kustomize does not allow: out of a fetched repository or, for a
+// file in one, out of the directory of its kustomization. The directory of artifacts is reachable only for
+// entries that name the artifact.
 func (w *walker) escapes(e Entry, to *tree.Resolution) bool {
 	inside := overlay.Under(e.From.Dir)
 	switch {
@@ -95,7 +94,7 @@ func (w *walker) escapes(e Entry, to *tree.Resolution) bool {
 		w.fail(e, "%s does not exist: there is no %s in the repository", Quote(e.Value), to.Real)
 		return true
 	}
-	within := e.From.Dir // of files
+	within := e.From.Dir // for files
 	if to.IsDir {
 		within = mountOf(e.From.Dir)
 	}
@@ -106,15 +105,15 @@ func (w *walker) escapes(e Entry, to *tree.Resolution) bool {
 	return true
 }
 
-// fail notes that kustomize will not build the closure.
+// fail records a reason why kustomize's build will fail, if none is recorded.
 func (w *walker) fail(e Entry, format string, args ...any) {
 	if w.out.Refused == nil {
 		w.out.Refused = &render.Problem{Kind: render.ProblemFailed, Position: e.Position(), Message: fmt.Sprintf(format, args...)}
 	}
 }
 
-// mountOf is the directory of the artifact that a path is in: the first whose name has an @
-// in it, beside the top.
+// mountOf returns the directory of the artifact that contains a path: the first below the top with an @ in its
+// name.
 func mountOf(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -125,13 +124,13 @@ func mountOf(name string) string {
 	return name
 }
 
-// Mounts reports whether artifacts are a part of the closure.
+// Mounts reports whether artifacts are part of the closure.
 func (c *Closure) Mounts() bool {
 	return slices.ContainsFunc(c.Files, func(k *Kustomization) bool { return len(k.mounts) > 0 })
 }
 
-// EntryOf returns where the repository itself asks for the artifact that a path is in; ok is
-// false for paths of the repository.
+// EntryOf returns the repository's own entry for the artifact that contains a path; ok is false for paths of
+// the repository.
 func (c *Closure) EntryOf(name string) (at tree.Position, ok bool) {
 	for range c.Files {
 		if !overlay.Under(name) {
@@ -146,7 +145,7 @@ func (c *Closure) EntryOf(name string) (at tree.Position, ok bool) {
 	return at, ok && !overlay.Under(name)
 }
 
-// mountedBy returns the first entry that asks for an artifact.
+// mountedBy returns the first entry of an artifact.
 func (c *Closure) mountedBy(dir string) (e Entry, ok bool) {
 	for _, e := range c.Entries {
 		if at := e.From.mounts[fmt.Sprint(e.At)]; at != "" && mountOf(at) == dir {
@@ -156,7 +155,7 @@ func (c *Closure) mountedBy(dir string) (e Entry, ok bool) {
 	return Entry{}, false
 }
 
-// rewritten returns a kustomization file as kustomize gets to see it. No line moves.
+// rewritten returns a kustomization file as kustomize sees it. Lines keep their numbers.
 func (c *Closure) rewritten(real string, data []byte) []byte {
 	if c == nil {
 		return data

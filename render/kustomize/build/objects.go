@@ -14,9 +14,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// content decodes a rendered object as an API server would decode kustomize's
-// output. The short way converts the nodes directly; anything unusual goes the
-// long way, through the JSON kustomize writes.
+// content decodes a rendered object as an API server would decode kustomize's output. It converts the nodes
+// directly; unusual nodes go through the JSON that kustomize writes.
 func content(node *kyaml.RNode) (map[string]any, error) {
 	var m map[string]any
 	if !IsRewritten(node.YNode()) {
@@ -29,9 +28,8 @@ func content(node *kyaml.RNode) (map[string]any, error) {
 	return contentViaJSON(node)
 }
 
-// IsRewritten reports whether a node holds a text that is another one, or none, once it is
-// written as YAML and read again, as kustomize does: a folded text gets an empty line where the
-// indentation of its lines changes.
+// IsRewritten reports whether a node holds a text that changes, or becomes invalid, when kustomize writes it
+// as YAML and reads it again: a folded text gets an empty line where the indentation of its lines changes.
 func IsRewritten(node *kyaml.Node) bool {
 	if node == nil {
 		return false
@@ -48,7 +46,7 @@ func IsRewritten(node *kyaml.Node) bool {
 	return slices.ContainsFunc(node.Content, IsRewritten)
 }
 
-// contentViaJSON takes the way of `kustomize build | kubectl apply`.
+// contentViaJSON decodes an object as `kustomize build | kubectl apply` does.
 func contentViaJSON(node *kyaml.RNode) (map[string]any, error) {
 	data, err := node.MarshalJSON()
 	if err != nil {
@@ -61,15 +59,15 @@ func contentViaJSON(node *kyaml.RNode) (map[string]any, error) {
 	return m, nil
 }
 
-// ListError says that kustomize built something that is a list to its deployer: they
-// take everything with items for one, kustomize only what is called so.
+// ListError reports that kustomize built an object that its deployer treats as a list: deployers do so for
+// every object with items, kustomize only for kinds named List.
 type ListError struct{ id string }
 
 func (e *ListError) Error() string {
 	return e.id + " has items, so that what applies it takes it for a list of them: give them one by one"
 }
 
-// Objects converts what kustomize built.
+// Objects converts the objects that kustomize built.
 func Objects(resources resmap.ResMap) ([]*render.Object, error) {
 	out := make([]*render.Object, 0, resources.Size())
 	for i, res := range resources.Resources() {

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// pluginFiles lists the files that plugin configuration names.
+// pluginFiles returns the files that plugin configuration names.
 func pluginFiles(data []byte) []string {
 	var out []string
 	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
@@ -36,11 +36,10 @@ func pluginFiles(data []byte) []string {
 	return out
 }
 
-// Plugin configuration - what generators, transformers and validators name - is
-// YAML that may itself name files and programs, so it is examined like a
-// kustomization.
+// Plugin configuration, in the entries of generators, transformers and validators, is YAML that may itself
+// name files and programs, so it is examined like a kustomization.
 
-// inline examines the YAML text that an entry holds.
+// inline examines the YAML text of an entry.
 func (w *walker) inline(e Entry) {
 	w.guardText(e.Value, e.Position)
 	if e.Kind == RefPlugin {
@@ -67,8 +66,8 @@ func (w *walker) pluginFile(e Entry) {
 	w.plugins(e, data, func(line int) tree.Position { return tree.Position{Path: real, Line: line} })
 }
 
-// plugins examines documents of plugin configuration. What does not decode is
-// left to kustomize, which refuses it before it acts on it.
+// plugins examines documents of plugin configuration. Documents that do not decode are skipped: kustomize
+// refuses them before it acts on them.
 func (w *walker) plugins(e Entry, data []byte, at func(line int) tree.Position) {
 	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
 		decoder := yaml.NewDecoder(strings.NewReader(c.Text))
@@ -78,7 +77,7 @@ func (w *walker) plugins(e Entry, data []byte, at func(line int) tree.Position) 
 				break
 			}
 			if tree.GuardNode(&node, w.tree.Limits) != nil {
-				break // loading the file refused it already
+				break // refused already when the file was loaded
 			}
 			var value any
 			if node.Decode(&value) != nil {
@@ -91,8 +90,8 @@ func (w *walker) plugins(e Entry, data []byte, at func(line int) tree.Position) 
 	}
 }
 
-// stringKeys returns every mapping string keys: one whose keys are written as
-// `!!binary` decodes differently here and in kustomize.
+// stringKeys converts all mapping keys to strings: a mapping with `!!binary` keys decodes differently here and
+// in kustomize.
 func stringKeys(value any) any {
 	switch v := value.(type) {
 	case map[any]any:
@@ -113,7 +112,7 @@ func stringKeys(value any) any {
 	return value
 }
 
-// flatten returns the objects of a document: kustomize takes lists apart.
+// flatten returns the objects of a document: kustomize splits lists into their items.
 func flatten(value any) []map[string]any {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -143,7 +142,7 @@ func (w *walker) plugin(e Entry, config map[string]any, pos tree.Position) {
 	apiVersion, _ := config["apiVersion"].(string)
 	kind, _ := config["kind"].(string)
 	if e.Kind != RefPlugin {
-		// A base of a plugin's own kustomization; its objects are configuration.
+		// A base of a plugin's own kustomization: its objects are configuration.
 		e.Kind = RefPlugin
 	}
 	switch {
@@ -183,12 +182,12 @@ func unique(a, b string) []string {
 	return []string{a, b}
 }
 
-// pathFields are the fields of builtin plugins that name files. Some other
-// fields share a name; what they hold is then no file, and nothing comes of it.
+// pathFields are the fields of builtin plugins that name files. Other fields may have the same names; their
+// values are then no paths, which does no harm.
 var pathFields = [...]string{"path", "paths", "file", "files", "env", "envs"}
 
-// pluginPaths lists the strings below fields that may name files. Field names
-// are compared as encoding/json does.
+// pluginPaths returns the strings below fields that may name files. It compares field names as encoding/json
+// does.
 func pluginPaths(value any) []string {
 	var out []string
 	switch v := value.(type) {
@@ -232,15 +231,15 @@ func everyString(value any, do func(string)) {
 	}
 }
 
-// plainFields are what a kustomization that builds plugin configuration may
-// use: with anything else it could assemble a path that no file spells out.
+// plainFields are the fields allowed in a kustomization that builds plugin configuration: with others it could
+// assemble a path that is written in no file.
 var plainFields = map[string]bool{"apiversion": true, "kind": true, "metadata": true, "resources": true, "bases": true}
 
 func (w *walker) examinePluginBuild(k *Kustomization) {
 	data, err := sigsyaml.YAMLToJSON(k.Data)
 	var fields map[string]json.RawMessage
 	if err != nil || json.Unmarshal(data, &fields) != nil {
-		return // kustomize does not accept it either
+		return // kustomize rejects it too
 	}
 	for name := range fields {
 		if !plainFields[strings.ToLower(name)] {
@@ -255,8 +254,8 @@ type definition struct {
 	Dependencies []string
 }
 
-// crds examines a `crds:` file: kustomize follows the references between its
-// types without an end in sight when they form a cycle.
+// crds examines a `crds:` file: kustomize follows the references between its types endlessly when they form a
+// cycle.
 func (w *walker) crds(e Entry) {
 	data, real, err := w.tree.Load(e.Target, w.trace)
 	if err != nil {
@@ -265,7 +264,7 @@ func (w *walker) crds(e Entry) {
 	}
 	var types map[string]definition
 	if sigsyaml.Unmarshal(data, &types) != nil {
-		return // kustomize will say what is wrong
+		return // kustomize reports the error
 	}
 	steps := map[string]int{}
 	for name := range types {

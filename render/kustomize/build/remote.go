@@ -8,11 +8,10 @@ import (
 
 var userAtHost = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
 
-// remoteBase reports whether kustomize would try an entry of resources, bases or
-// components as a git repository. It recognises a superset of what kustomize's
-// git.NewRepoSpecFromURL accepts: every form that parser strips a prefix of. The
-// forms count even when a local file of that name exists, because kustomize
-// falls back to them whenever the file does not load.
+// remoteBase reports whether kustomize would try an entry of resources, bases or components as a git
+// repository. It accepts a superset of what kustomize's git.NewRepoSpecFromURL accepts: every form of which
+// that parser strips a prefix. The forms count even when a local file of that name exists, because kustomize
+// falls back to them when the file does not load.
 func remoteBase(entry string) bool {
 	if remoteFile(entry) {
 		return true

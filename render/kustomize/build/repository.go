@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// repository is what kustomize asks git for when an entry is a repository.
+// repository is what kustomize fetches with git for an entry.
 type repository struct {
-	// URL is what `git fetch` gets, Ref the branch, tag or commit; empty for HEAD.
+	// URL is the argument of `git fetch`, Ref the branch, tag or commit; empty for HEAD.
 	URL, Ref string
 	// Dir is the directory of the kustomization in it; empty for the top.
 	Dir string
-	// Submodules is set unless the query says that they are not checked out.
+	// Submodules is set unless the query turns them off.
 	Submodules bool
 }
 
-// repositoryOf reads an entry as kustomize reads those that are no local path: a host, a
-// repository, a directory in it, and a query. ok is false for what kustomize does not take
-// for a repository.
+// repositoryOf parses an entry as kustomize parses entries that are no local path: a host, a repository, a
+// directory in it, and a query. ok is false for entries that kustomize does not treat as a repository.
 func repositoryOf(entry string) (r repository, ok bool) {
 	if path.IsAbs(entry) {
 		return r, false
@@ -54,8 +53,8 @@ func parseQuery(query string) (ref string, submodules bool) {
 	return ref, submodules || err != nil
 }
 
-// cutHost cuts off scheme, user and host, in the form in which git gets them: those of
-// github.com are always HTTPS, or SSH when a user is named.
+// cutHost cuts off scheme, user and host, in the form that git gets: for github.com always HTTPS, or SSH when
+// there is a user.
 func cutHost(location string) (host, rest string, ok bool) {
 	_, location = cutFold(location, "git::")
 	scheme := ""
@@ -96,7 +95,7 @@ func isGitHub(location string) bool {
 	return strings.HasPrefix(lower, "github.com/") || strings.HasPrefix(lower, "github.com:")
 }
 
-// cutFold cuts a prefix off in whatever case it is written.
+// cutFold cuts off a prefix, ignoring case.
 func cutFold(s, prefix string) (found, rest string) {
 	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return prefix, s[len(prefix):]
@@ -104,8 +103,8 @@ func cutFold(s, prefix string) (found, rest string) {
 	return "", s
 }
 
-// cutRepository splits a path into that of the repository and that in it: at _git/NAME, at
-// //, behind .git, or else behind two parts. Of a local one it is all of the path.
+// cutRepository splits a path into the repository's path and the directory in it: after _git/NAME, at //,
+// after .git, or else after two parts. A local path is all repository.
 func cutRepository(p string, local bool) (name, dir string, ok bool) {
 	const azure = "_git/"
 	if before, after, found := strings.Cut(p, azure); found {
@@ -129,8 +128,7 @@ func cutRepository(p string, local bool) (name, dir string, ok bool) {
 	return owner + "/" + project, dir, true
 }
 
-// Repository returns what kustomize has git fetch for an entry; ok is false when it fetches
-// nothing.
+// Repository returns what kustomize fetches with git for an entry; ok is false when it fetches nothing.
 func Repository(entry string) (url, ref string, submodules, ok bool) {
 	r, ok := repositoryOf(entry)
 	return r.URL, r.Ref, r.Submodules, ok

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// apply returns a text with edits.
+// apply applies edits to a text.
 func apply(data []byte, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return b.from - a.from })
 	for _, e := range slices.Compact(edits) {
@@ -22,14 +22,14 @@ func apply(data []byte, edits []edit) []byte {
 	return data
 }
 
-// edit is a text in the place of another one.
+// edit replaces a part of a text.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// edit returns the edit that puts a path of the tree in the place of an entry. ok is false when
-// the entry is written in a way that takes more than that.
+// edit returns the edit that replaces an entry with a path of the tree. ok is false when the entry is not
+// written as a plain or quoted scalar on one line.
 func (k *Kustomization) edit(e Entry, target string) (change edit, ok bool) {
 	node := k.nodeAt(e.At)
 	if node == nil || node.Kind != yaml.ScalarNode || node.Anchor != "" || !strings.HasSuffix(node.Value, e.Value) {
@@ -60,7 +60,7 @@ func (k *Kustomization) edit(e Entry, target string) (change edit, ok bool) {
 	return edit{from, from + len(written), strconv.Quote(key + "./" + filepath.ToSlash(to))}, true
 }
 
-// nodeAt returns the node of an entry; nil when an alias is on the way.
+// nodeAt returns the node of an entry; nil when there is an alias on the path.
 func (k *Kustomization) nodeAt(at []any) *yaml.Node {
 	node := k.Document()
 	for _, step := range at {
@@ -71,7 +71,8 @@ func (k *Kustomization) nodeAt(at []any) *yaml.Node {
 	return node
 }
 
-// offsetOf returns where a line and column, counted from 1 in characters, is in a text.
+// offsetOf returns the byte offset of a line and column, counted from 1 in characters; -1 if it is outside of
+// the text.
 func offsetOf(data []byte, line, column int) int {
 	at := 0
 	for ; line > 1; line-- {

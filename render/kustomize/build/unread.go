@@ -8,26 +8,26 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Unread is a file of a ConfigMap or Secret generator that lies elsewhere and is not there. A
-// file with its address is in its place.
+// Unread is a remote file of a ConfigMap or Secret generator that is not available. A file with its address as
+// content takes its place.
 type Unread struct {
 	Entry
-	// Why says so in the words of a refusal.
+	// Why is the end of a refusal message.
 	Why     string
 	standIn string
 }
 
-// Problem is what keeps kustomize from building the closure with the file.
+// Problem returns the reason why kustomize cannot build the closure with the file.
 func (u *Unread) Problem() *render.Problem {
 	return &render.Problem{Kind: render.ProblemRefused, Position: u.Position(), Message: Quote(u.Value) + " " + u.Why}
 }
 
-// isGeneratorFile reports whether an entry is a file of a generator whose content is a value.
+// isGeneratorFile reports whether an entry is a file whose content a generator uses as a value.
 func (e Entry) isGeneratorFile() bool {
 	return len(e.At) == 4 && (e.At[0] == "configMapGenerator" || e.At[0] == "secretGenerator") && e.At[2] == "files"
 }
 
-// leaveOutFile puts a stand-in in the place of a generator's file.
+// leaveOutFile replaces a generator's file with a stand-in.
 func (w *walker) leaveOutFile(e Entry, a render.Artifact, why string) (change edit, ok bool) {
 	name := path.Join(e.From.Dir, fmt.Sprintf(".unread-%d", len(w.out.Unread)))
 	if change, ok = e.From.edit(e, name); !ok {
@@ -41,7 +41,7 @@ func (w *walker) leaveOutFile(e Entry, a render.Artifact, why string) (change ed
 	return change, true
 }
 
-// unreadContent is what kustomize reads in the place of a generator's file.
+// unreadContent returns the content that kustomize reads instead of a generator's file.
 func (c *Closure) unreadContent(name string) ([]byte, bool) {
 	i := slices.IndexFunc(c.Unread, func(u *Unread) bool { return u.standIn == name })
 	if i < 0 {
@@ -53,8 +53,8 @@ func (c *Closure) unreadContent(name string) ([]byte, bool) {
 	return []byte(c.Unread[i].Value), true
 }
 
-// ReadsValues reports whether something in the closure reads values of objects, and may fail for
-// want of another one.
+// ReadsValues reports whether something in the closure reads values of objects, so that its build may fail
+// with another value.
 func (c *Closure) ReadsValues() bool {
 	return slices.ContainsFunc(c.Files, func(k *Kustomization) bool {
 		s := &k.Spec
@@ -62,8 +62,8 @@ func (c *Closure) ReadsValues() bool {
 	})
 }
 
-// Vary has kustomize read something else in the place of files of generators that are not
-// there, and returns why they are not known; "" when all are there.
+// Vary gives the stand-ins of unavailable generators' files another content, and returns why their values are
+// unknown; "" when all files are available.
 func (c *Closure) Vary() string {
 	if len(c.Unread) == 0 {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// UsesOf reads the kustomization files of a directory.
+// UsesOf returns what the kustomization files of a directory use.
 func UsesOf(t *tree.Tree, dir string, names []string) *render.Uses {
 	s := &usesReader{tree: t, dir: dir, Uses: &render.Uses{Within: dir}}
 	first := true
@@ -45,7 +45,7 @@ func (s *usesReader) diagnose(severity render.Severity, pos tree.Position, forma
 	s.Diagnostics = append(s.Diagnostics, render.Diagnostic{Severity: severity, Position: pos, Message: fmt.Sprintf(format, args...)})
 }
 
-// look follows a path, and notes where it leads through.
+// look resolves a path, and records the directories and links on it.
 func (s *usesReader) look(name string) *tree.Resolution {
 	to := s.tree.Resolve(name)
 	s.Within = tree.CommonDir(s.Within, name)
@@ -53,7 +53,7 @@ func (s *usesReader) look(name string) *tree.Resolution {
 	return to
 }
 
-// use notes the files and directories a kustomization names.
+// use records the files and directories that a kustomization names.
 func (s *usesReader) use(k *Kustomization) {
 	for _, r := range k.refs() {
 		if r.Kind == RefPlugin {
@@ -81,8 +81,7 @@ func (s *usesReader) real(name string) string {
 	return s.tree.RealOr(name)
 }
 
-// useTarget notes a file, or a directory as a base. A kustomization that uses
-// its own directory does not use another.
+// useTarget records a file, or a directory as a base. The kustomization's own directory is no base.
 func (s *usesReader) useTarget(target string) *tree.Resolution {
 	to := s.look(target)
 	switch {
@@ -95,7 +94,7 @@ func (s *usesReader) useTarget(target string) *tree.Resolution {
 	return to
 }
 
-// usePlugin notes plugin configuration and the files it names.
+// usePlugin records plugin configuration and the files it names.
 func (s *usesReader) usePlugin(k *Kustomization, r ref) {
 	data := []byte(r.Value)
 	if !IsInline(r.Value) {
