@@ -14,16 +14,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// builtKey is the directory of a kustomization that was built, among what is made of a tree.
+// builtKey is the key of a built kustomization in the tree's cache: its directory and the version of
+// kustomize.
 type builtKey struct{ dir, kustomizeVersion string }
 
 func (r *Source) builtKey(dir string) builtKey { return builtKey{dir, r.opts.KustomizeVersion} }
 
-// built is what a kustomization was built to. A deployer may build the one that is a root, too.
+// built is the result of building a kustomization, kept because a deployer may build a root's kustomization
+// again.
 type built struct {
 	objects []*render.Object
 	trace   tree.Trace
-	// strict is set when it builds to the same with the load restrictor of kustomize.
+	// strict is set when it builds to the same with kustomize's load restrictor.
 	strict bool
 }
 
@@ -65,8 +67,8 @@ func (r *Source) keepBuilt(result *render.Result, c *build.Closure) {
 	r.tree.Made().Store(r.builtKey(result.Root.Dir), b)
 }
 
-// buildBase builds what a kustomization names, if it does nothing but name one directory: kustomize makes the
-// same of both. Many clusters have such kustomizations, of one base.
+// buildBase builds the base of a kustomization that only names one directory: kustomize builds the same from
+// both. Many clusters have such kustomizations, of one base.
 func (r *Source) buildBase(result *render.Result, c *build.Closure) bool {
 	base, ok := r.onlyBase(result.Root.Dir, c)
 	if !ok || !isKept(c) {
@@ -78,20 +80,20 @@ func (r *Source) buildBase(result *render.Result, c *build.Closure) bool {
 		return false
 	}
 	if r.build(of, inner); of.Problem != nil {
-		return false // said of the whole
+		return false // reported for the whole
 	}
 	return r.take(result, &built{objects: of.Objects, trace: of.Trace, strict: true})
 }
 
-// asksMetadata reports whether the kustomization of a directory asks for metadata of its build, which one that
-// names it does not heed.
+// asksMetadata reports whether the kustomization of a directory sets buildMetadata, which kustomize ignores in
+// a base.
 func asksMetadata(c *build.Closure, dir string) bool {
 	return slices.ContainsFunc(c.Files, func(k *build.Kustomization) bool {
 		return k.Dir == dir && k.Err == nil && len(k.Spec.BuildMetadata) > 0
 	})
 }
 
-// onlyBase returns the directory that is all that the kustomization of a directory names.
+// onlyBase returns the directory that a kustomization names, if it contains nothing else.
 func (r *Source) onlyBase(dir string, c *build.Closure) (string, bool) {
 	for _, k := range c.Files {
 		if k.Dir != dir || k.Err != nil {
@@ -109,11 +111,11 @@ func (r *Source) onlyBase(dir string, c *build.Closure) (string, bool) {
 	return "", false
 }
 
-// isKept reports whether what a closure builds to follows from its files alone.
+// isKept reports whether the result of building a closure depends on its files alone.
 func isKept(c *build.Closure) bool { return len(c.Charts)+len(c.Absent)+len(c.Unread) == 0 }
 
-// leadsOut reports whether an entry names a file that is not in or below the directory of its
-// kustomization, which kustomize refuses by default.
+// leadsOut reports whether an entry names a file outside of its kustomization's directory, which kustomize
+// refuses by default.
 func (r *Source) leadsOut(e build.Entry) bool {
 	if e.Target == "" {
 		return false

@@ -16,8 +16,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// explain turns kustomize's failure into a problem at the best place that can be
-// derived from it.
+// explain converts kustomize's failure to a problem at the best place that the failure allows.
 func (r *Source) explain(root render.Root, c *build.Closure, failure error) *render.Problem {
 	text := failure.Error()
 	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: sentence(text)}
@@ -71,7 +70,7 @@ func (r *Source) kustomizationCount(failure string, c *build.Closure) (tree.Posi
 	return tree.Position{Path: dir}, message, true
 }
 
-// secondKustomization is the one file too many.
+// secondKustomization returns the position of the redundant kustomization file.
 func (r *Source) secondKustomization(dir string) tree.Position {
 	pos := tree.Position{Path: dir}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
@@ -82,7 +81,7 @@ func (r *Source) secondKustomization(dir string) tree.Position {
 	return pos
 }
 
-// brokenKustomization explains a kustomization file kustomize does not accept.
+// brokenKustomization explains a kustomization file that kustomize rejects.
 func brokenKustomization(failure string, c *build.Closure) (tree.Position, string, bool) {
 	for _, k := range c.Files {
 		if k.Err == nil || !strings.Contains(failure, k.Err.Error()) {
@@ -129,7 +128,7 @@ func (r *Source) brokenFile(failure string, c *build.Closure) (tree.Position, st
 	return tree.Position{}, "", false
 }
 
-// readEntry reads the file of an entry, if it has one that can be read.
+// readEntry reads the file of an entry; ok is false if it has none or the file cannot be read.
 func (r *Source) readEntry(e build.Entry) (real string, data []byte, ok bool) {
 	if e.Target == "" {
 		return "", nil, false
@@ -142,7 +141,7 @@ func (r *Source) readEntry(e build.Entry) (real string, data []byte, ok bool) {
 	return to.Real, data, err == nil
 }
 
-// syntaxError finds the first document of a file that does not parse.
+// syntaxError returns the error of the first document that does not parse.
 func syntaxError(data []byte) (line int, message string) {
 	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
 		var node yaml.Node
@@ -176,12 +175,12 @@ func (r *Source) missingFile(failure string, c *build.Closure) (tree.Position, s
 	return tree.Position{}, "", false
 }
 
-// said finds what else people get wrong.
+// said explains other common mistakes.
 func (r *Source) said(text string, c *build.Closure) (tree.Position, string, bool) {
 	return (&failure{source: r, closure: c, text: text, sentence: sentence(text)}).said()
 }
 
-// patchText is the text of a patch, inline or in a file.
+// patchText returns the text of a patch, inline or in a file.
 func (r *Source) patchText(e build.Entry) string {
 	if e.Kind == build.RefInline {
 		return e.Value
@@ -197,7 +196,7 @@ func mentions(text, kind, name string) bool {
 	return strings.Contains(text, "kind: "+kind) && strings.Contains(text, "name: "+name)
 }
 
-// mentionedEntry takes the last entry whose text the failure holds: the deepest.
+// mentionedEntry returns the last entry whose text is in the failure: the deepest one.
 func mentionedEntry(failure string, c *build.Closure) (tree.Position, string, bool) {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		e := c.Entries[i]
@@ -209,7 +208,7 @@ func mentionedEntry(failure string, c *build.Closure) (tree.Position, string, bo
 	return tree.Position{}, "", false
 }
 
-// deepestKustomization takes the last kustomization the failure names.
+// deepestKustomization returns the last kustomization that the failure names.
 func deepestKustomization(failure string, c *build.Closure) (tree.Position, string, bool) {
 	matches := recursedInto.FindAllStringSubmatch(failure, -1)
 	for i := len(matches) - 1; i >= 0; i-- {
@@ -230,7 +229,7 @@ func unmount(name string) string {
 	return name
 }
 
-// clean makes kustomize's words fit for a report: paths of the tree, one line.
+// clean converts kustomize's message for a report: with paths of the tree, on one line.
 func clean(text string) string {
 	text = address.ReplaceAllString(text, "&{")
 	text = strings.ReplaceAll(text, build.Mount+"/", "")
@@ -238,8 +237,7 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// sentence is what is wrong in kustomize's words, without how it came there: that it
-// accumulated resources of resources.
+// sentence returns the cause in kustomize's message, without the directories that led to it.
 func sentence(text string) string {
 	text = clean(text)
 	if templateKey.MatchString(text) {
@@ -255,7 +253,7 @@ func sentence(text string) string {
 	if failed := mustBuild.FindStringIndex(text); failed != nil && failed[0] > 0 {
 		text = text[:failed[0]]
 	}
-	if text = strings.Trim(text, " "); strings.Count(text, "'")%2 == 1 { // of a quotation that was cut
+	if text = strings.Trim(text, " "); strings.Count(text, "'")%2 == 1 { // a quotation that was cut
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")
 	}
 	return text
@@ -263,16 +261,15 @@ func sentence(text string) string {
 
 var (
 	accumulating = regexp.MustCompile(`^(accumulation err='|accumulat(ing|e) (resources|components)( from '[^']*')?: |accumulate(Resources|Directory|Components): ?|recursed (accumulation of|merging from) path '[^']*': |couldn't make target for path '[^']*': |read [^:']*: is a directory'?: )`)
-	// mustBuild is what follows of a file that kustomize tried as a directory too.
+	// mustBuild matches the text that follows when kustomize tried a file as a directory too.
 	mustBuild   = regexp.MustCompile(`': (must build at directory|unable to find one of|evalsymlink failure|stat |new root )`)
 	templateKey = regexp.MustCompile(`invalid map key: map\[`)
 )
 
-// address is where kustomize keeps what it prints in some errors, which is another
-// place in each run.
+// address matches a memory address, which kustomize prints in some errors and which differs in each run.
 var address = regexp.MustCompile(`&\{0x[0-9a-f]+ ?`)
 
-// reason words why a path leads nowhere.
+// reason returns the text of a report for a path that cannot be used.
 func reason(target string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "does not exist: there is no " + target

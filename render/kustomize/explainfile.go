@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// mappingAsKey explains a file that is YAML, but whose mappings have others for keys.
+// mappingAsKey explains a YAML file with mappings as keys.
 func (r *Source) mappingAsKey(failure string, c *build.Closure) (tree.Position, string, bool) {
 	if !templateKey.MatchString(failure) {
 		return tree.Position{}, "", false
@@ -25,14 +25,14 @@ func (r *Source) mappingAsKey(failure string, c *build.Closure) (tree.Position, 
 	return pos, sentence(failure), ok
 }
 
-// unknownSetting explains a file of `configurations` that has a field which kustomize does not know.
+// unknownSetting explains a file of `configurations` with an unknown field.
 func (r *Source) unknownSetting(failure string, c *build.Closure) (tree.Position, string, bool) {
 	m := unknownField.FindStringSubmatch(failure)
 	if m == nil {
 		return tree.Position{}, "", false
 	}
 	isConfiguration := func(e build.Entry) bool { return len(e.At) > 0 && e.At[0] == "configurations" }
-	// A field of the whole file may be unknown inside of a list, as namespace is.
+	// A known field of the whole file, such as namespace, may be unknown inside of a list.
 	for _, within := range []yaml.Kind{yaml.SequenceNode, 0} {
 		pos, ok := r.findNode(c, isConfiguration, func(n *yaml.Node) *yaml.Node {
 			if within != 0 && n.Kind != within {
@@ -47,7 +47,8 @@ func (r *Source) unknownSetting(failure string, c *build.Closure) (tree.Position
 	return tree.Position{}, "", false
 }
 
-// findNode finds the first node in files of a closure that find returns of one.
+// findNode returns the position of the first node that find returns, in the files of a closure's entries that
+// isIn selects.
 func (r *Source) findNode(c *build.Closure, isIn func(build.Entry) bool, find func(*yaml.Node) *yaml.Node) (tree.Position, bool) {
 	for _, e := range c.Entries {
 		if !isIn(e) {

@@ -20,11 +20,11 @@ const WorkKind = "kustomization"
 type job struct {
 	Root           render.Root           `json:"root"`
 	LoadRestrictor render.LoadRestrictor `json:"loadRestrictor,omitempty"`
-	// KustomizeVersion is that of Options.
+	// KustomizeVersion is Options.KustomizeVersion.
 	KustomizeVersion string `json:"kustomizeVersion,omitempty"`
 }
 
-// jobResult is a Result on the wire.
+// jobResult is the JSON form of a Result.
 type jobResult struct {
 	Objects []json.RawMessage `json:"objects,omitempty"`
 	// Unknown are the unknown fields of the objects, by their indexes.
@@ -50,14 +50,14 @@ func (r *Source) isolated(ctx context.Context, root render.Root) (*render.Result
 	return result, nil
 }
 
-// Work renders a root whose schema stays in the process, for a process of its own.
+// Work renders a root with `openapi:`, in a process of its own.
 func Work(_ context.Context, _ *isolate.Process, t *tree.Tree, spec json.RawMessage) (any, error) {
 	var j job
 	if err := json.Unmarshal(spec, &j); err != nil {
 		return nil, fmt.Errorf("read the job: %w", err)
 	}
-	// As in the kustomize command, a schema of the root's own replaces the
-	// built-in one, so the latter must not be there yet.
+	// As in the kustomize command, a root's own schema replaces the built-in one, so the latter must not be
+	// loaded yet.
 	openapi.ResetOpenAPI()
 	r := &Source{tree: t, opts: render.Options{LoadRestrictor: j.LoadRestrictor, KustomizeVersion: j.KustomizeVersion}}
 	result := &render.Result{Root: j.Root, Trace: tree.NewTrace()}

@@ -15,14 +15,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// missingTarget and missingReplicas are kustomize's messages about objects that it looks for by name
-// and does not find: those of patches without a target, and of `replicas`.
+// missingTarget and missingReplicas match kustomize's messages about objects that it does not find by name:
+// those of patches without a target, and of `replicas`.
 var (
 	missingTarget   = regexp.MustCompile(`no matches for Id ([^\s;]+); failed to find unique target for patch`)
 	missingReplicas = regexp.MustCompile(`resource with name (\S+) does not match a config with the following GVK`)
 )
 
-// missing is the object that kustomize did not find.
+// missing returns the object that kustomize did not find.
 func missing(err error) (id resid.ResId, ok bool) {
 	if found := missingTarget.FindStringSubmatch(err.Error()); found != nil && strings.Contains(found[1], "/") {
 		id = resid.FromString(found[1])
@@ -34,7 +34,7 @@ func missing(err error) (id resid.ResId, ok bool) {
 	return id, false
 }
 
-// lackOf is what is built without; nil when the closure is whole.
+// lackOf returns what the build lacks; nil when nothing is absent.
 func lackOf(c *build.Closure) *render.Lack {
 	if len(c.Absent) == 0 {
 		return nil
@@ -54,8 +54,8 @@ func lackOf(c *build.Closure) *render.Lack {
 	return l
 }
 
-// lack finishes the result of a closure that lacks resources. What fails then may be for want of
-// them, and leaves the root refused.
+// lack finishes the result of a closure that lacks resources. A failed build may fail because of them, so the
+// root is refused.
 func (r *Source) lack(result *render.Result, c *build.Closure) {
 	if result.Problem != nil || len(result.Objects) == 0 {
 		result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
@@ -90,23 +90,23 @@ func (r *Source) lack(result *render.Result, c *build.Closure) {
 	}
 }
 
-// dependence is what of other objects may depend on objects that are not known: kustomize changes
-// what refers to an object whose name or namespace it changes.
+// dependence finds fields that may depend on absent objects: kustomize updates references to objects whose
+// name or namespace it changes.
 type dependence struct {
 	lack *render.Lack
-	// names is set when the names of absent objects may be changed, and vars when variables may
-	// be defined with them. namespaces are those that they are put in.
+	// names is set when the names of absent objects may be changed, and vars when absent kustomizations may
+	// define variables. namespaces are the namespaces that kustomizations set.
 	names, vars bool
 	namespaces  []string
 	local       []map[string]any
-	// configured are the references that `configurations` add to the usual ones.
+	// configured are the references that `configurations` add to the builtin ones.
 	configured []configuredReference
 }
 
-// configuredReference is a field that refers to an object of a kind, by its last key and the one before.
+// configuredReference is a field that refers to objects of a kind, by its last key and the key before.
 type configuredReference struct{ kind, field, of string }
 
-// configure adds the references in a file of configurations; ok is false where they are not understood.
+// configure adds the references of a file of configurations; ok is false if they are not understood.
 func (d *dependence) configure(r *Source, e build.Entry) (ok bool) {
 	var config struct {
 		NameReference []struct {
@@ -133,8 +133,8 @@ func (d *dependence) configure(r *Source, e build.Entry) (ok bool) {
 	return true
 }
 
-// isConfigured reports whether a text is in a field that configurations make a reference, and not the name of an object
-// that is known.
+// isConfigured reports whether a text is in a field that configurations make a reference, and is not the name
+// of a known object.
 func (d *dependence) isConfigured(field, of, text string) bool {
 	return slices.ContainsFunc(d.configured, func(c configuredReference) bool {
 		is := field == c.field && (c.of == "" || of == c.of) || (field == "name" || field == "namespace") && of == c.field
@@ -142,7 +142,7 @@ func (d *dependence) isConfigured(field, of, text string) bool {
 	})
 }
 
-// unknown are the fields of an object that may be others than they are.
+// unknown returns the fields of an object whose values may be different.
 func (d *dependence) unknown(object map[string]any) []render.Unknown {
 	var found []render.Unknown
 	reason := "it may refer to an object of " + build.Quote(d.lack.What[0]) + ", which is not there"
@@ -193,14 +193,14 @@ func (d *dependence) dependsOn(kind string, path []string, text string) bool {
 	return d.names && isName && !d.has(to, text)
 }
 
-// isBuiltin reports whether an apiVersion is one of Kubernetes itself, going by its group.
+// isBuiltin reports whether an apiVersion belongs to Kubernetes itself, by its group.
 func isBuiltin(version string) bool {
 	group, _, _ := strings.Cut(version, "/")
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
 }
 
-// refers matches fields that refer to an object by its name; references are the fields that are
-// such a name, with the kind if there is just one.
+// refers matches fields that refer to an object by its name; references are the fields that contain such a
+// name, with the kind of the object, "" for several.
 var (
 	refers     = regexp.MustCompile(`(?i)(ref|reference|configmap|secrets?|service|subjects)$`)
 	references = map[string]string{
@@ -210,7 +210,7 @@ var (
 	}
 )
 
-// referent is the kind of the object that a field names; "" for any.
+// referent returns the kind of the object that a field names; "" for any.
 func referent(field, of string) (kind string, ok bool) {
 	if kind, ok := references[field]; ok {
 		return kind, true
@@ -229,7 +229,7 @@ func referent(field, of string) (kind string, ok bool) {
 	return "", true
 }
 
-// lastKeys are the last two keys of a path, without indexes.
+// lastKeys returns the last two keys of a path, without indexes.
 func lastKeys(path []string) (field, of string) {
 	keys := slices.DeleteFunc(slices.Clone(path), func(step string) bool {
 		_, err := strconv.Atoi(step)
@@ -244,7 +244,7 @@ func lastKeys(path []string) (field, of string) {
 	return field, of
 }
 
-// has reports whether one of the objects that are known is of a kind and has a name.
+// has reports whether a known object has a kind and a name.
 func (d *dependence) has(kind, name string) bool {
 	return kind != "" && slices.ContainsFunc(d.local, func(o map[string]any) bool {
 		metadata, _ := o["metadata"].(map[string]any)

@@ -15,11 +15,11 @@ import (
 	"github.com/preadmit/preadmit/render/kustomize/build"
 )
 
-// anyVersion stands for the version of a kustomize that is not known.
+// anyVersion stands for an unknown version of kustomize.
 const anyVersion = "v5.8.1"
 
-// versioned sets the label of buildMetadata managedByLabel to the version of the kustomize that the options
-// have: kustomize writes that of the program that it is in.
+// versioned sets the label of buildMetadata managedByLabel to Options.KustomizeVersion: kustomize sets the
+// version of the program that contains it.
 func (r *Source) versioned(resources resmap.ResMap, c *build.Closure, dir string) error {
 	if !isVersioned(c, dir) {
 		return nil
@@ -36,7 +36,7 @@ func (r *Source) versioned(resources resmap.ResMap, c *build.Closure, dir string
 	return nil
 }
 
-// unknownVersion marks the label as unknown where the version is.
+// unknownVersion marks the label as unknown if the version is unknown.
 func (r *Source) unknownVersion(result *render.Result, c *build.Closure) {
 	if r.opts.KustomizeVersion != "" || !isVersioned(c, result.Root.Dir) {
 		return
@@ -48,8 +48,8 @@ func (r *Source) unknownVersion(result *render.Result, c *build.Closure) {
 	}
 }
 
-// isVersioned reports whether the kustomization of a directory asks for the label. What those that it names ask
-// for does not count.
+// isVersioned reports whether the kustomization of a directory enables the label. Those of its bases do not
+// count.
 func isVersioned(c *build.Closure, dir string) bool {
 	return slices.ContainsFunc(c.Files, func(k *build.Kustomization) bool {
 		return k.Dir == dir && k.Err == nil && slices.Contains(k.Spec.BuildMetadata, types.ManagedByLabelOption)

@@ -28,7 +28,7 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	return in
 }
 
-// resources are the files of a closure that are nothing but resources, or the data of generators.
+// resources returns the files of a closure that are used only as resources or as data of generators.
 func (r *Source) resources(c *build.Closure) map[string]bool {
 	isResource := func(e build.Entry) bool {
 		return e.Kind == build.RefResource || len(e.At) > 0 && (e.At[0] == "configMapGenerator" || e.At[0] == "secretGenerator")
@@ -85,7 +85,7 @@ func (r *Source) Manifests(root render.Root) render.Manifests {
 	return m
 }
 
-// compose notes how a kustomization puts words together.
+// compose records how a kustomization composes names, kinds and fields.
 func compose(in *render.Composition, k *build.Kustomization) {
 	s := &k.Spec
 	in.Free = in.Free || k.Err != nil || len(s.Vars)+len(s.Crds)+len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0 ||
@@ -106,7 +106,7 @@ func compose(in *render.Composition, k *build.Kustomization) {
 	}
 }
 
-// replacesAny reports whether a replacement may write one of some fields of an object.
+// replacesAny reports whether a replacement may write one of the fields of an object.
 func replacesAny(r *types.Replacement, fields ...string) bool {
 	return slices.ContainsFunc(r.Targets, func(t *types.TargetSelector) bool {
 		return t != nil && slices.ContainsFunc(t.FieldPaths, func(path string) bool {
@@ -116,14 +116,14 @@ func replacesAny(r *types.Replacement, fields ...string) bool {
 	})
 }
 
-// isAny reports whether the first step of a path may lead to one of some fields.
+// isAny reports whether the first step of a path may lead to one of the fields.
 func isAny(step string, fields []string) bool {
 	isPlain := strings.IndexFunc(step, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
 	return !isPlain || step == "" || slices.Contains(fields, step)
 }
 
-// writesAny reports whether an entry is a file of replacements or configurations that may write
-// one of some fields of an object.
+// writesAny reports whether an entry is a file of replacements or configurations that may write one of the
+// fields of an object.
 func (r *Source) writesAny(e build.Entry, fields ...string) bool {
 	switch {
 	case len(e.At) == 0 || e.Target == "" || e.Kind != build.RefFile:
@@ -144,8 +144,8 @@ func (r *Source) writesAny(e build.Entry, fields ...string) bool {
 	return false
 }
 
-// configuresAny reports whether a path in a configuration of transformers may lead to one of some
-// fields. Vars are not looked into.
+// configuresAny reports whether a path in a configuration of transformers may lead to one of the fields. Vars
+// are ignored.
 func configuresAny(at any, fields []string) bool {
 	switch at := at.(type) {
 	case map[string]any:

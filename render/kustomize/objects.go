@@ -17,7 +17,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// objects returns what kustomize builds. Schemas are left out on its way if that makes no difference.
+// objects returns the objects that kustomize builds. It leaves out schemas during the build if that makes no
+// difference.
 func (r *Source) objects(fsys *build.FileSystem, dir string) ([]*render.Object, error) {
 	without := schemas.Of(r.tree, fsys.Closure).Build(nil)
 	fsys.Serve = without.Serve
@@ -55,8 +56,8 @@ func (r *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	return atEntries(c, origins), err
 }
 
-// locate returns the origins of objects, found in a build without schemas. What that does not know of a
-// schema is found in one of the whole files.
+// locate returns the origins of objects, found in a build without schemas. Fields of schemas that it cannot
+// locate are found in a build of the whole files.
 func (r *Source) locate(result *render.Result, c *build.Closure) ([]*origin.Origin, error) {
 	files := schemas.Of(r.tree, c)
 	var without *schemas.Build
@@ -106,7 +107,7 @@ func (r *Source) locateInWhole(result *render.Result, c *build.Closure) ([]*orig
 	})
 }
 
-// located builds a root to find where its objects are written.
+// located builds a root for finding where its objects are written.
 func (r *Source) located(c *build.Closure, dir string, serve build.ServeFunc) (resmap.ResMap, error) {
 	return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c, Serve: serve}, dir)
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Parts returns what can be rendered of a root that is refused: the bases in the
-// tree that its kustomizations use and that need nothing refused themselves, and
-// the manifest files they list directly. What a part renders to is not what the
-// root would: names, namespaces and patches of the kustomizations above it are
-// missing. A root that is not refused has no parts.
+// Parts returns the roots that can be rendered of a refused root: the bases in the tree that its
+// kustomizations use and that can be built, and the manifest files they list directly. A part's objects differ
+// from the root's: names, namespaces and patches of the kustomizations above it are missing. A root that is
+// not refused has no parts.
 func (r *Source) Parts(root render.Root) []render.Root {
 	p := &splitter{tree: r.tree, seen: map[string]bool{}}
 	p.split(root.Dir)
@@ -27,8 +26,7 @@ type splitter struct {
 	parts []render.Root
 }
 
-// split adds the parts of the kustomization in dir; one that needs nothing
-// refused is a part as a whole.
+// split adds the parts of the kustomization in dir; none if it is not refused.
 func (p *splitter) split(dir string) {
 	if p.seen[dir] {
 		return
@@ -57,7 +55,7 @@ func (p *splitter) split(dir string) {
 	}
 }
 
-// base adds a base: whole when it can be rendered, else what can be of it.
+// base adds a base as a whole if it can be rendered, else its parts.
 func (p *splitter) base(dir string) {
 	if p.seen[dir] {
 		return

@@ -8,9 +8,10 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// A report speaks of the repository. What an artifact has is at the entry that asks for it.
+// Reports contain places in the repository. Instead of a place in an artifact they have the entry that
+// requires the artifact.
 
-// atEntry returns a problem in an artifact as one of the entry that asks for the artifact.
+// atEntry moves a problem in an artifact to the entry that requires the artifact.
 func atEntry(c *build.Closure, p *render.Problem) *render.Problem {
 	if p == nil {
 		return nil
@@ -24,7 +25,7 @@ func atEntry(c *build.Closure, p *render.Problem) *render.Problem {
 	return &out
 }
 
-// atEntries returns origins whose places are in the repository.
+// atEntries moves the places of origins in artifacts to the entries that require these.
 func atEntries(c *build.Closure, all []*origin.Origin) []*origin.Origin {
 	if !c.Mounts() {
 		return all

@@ -13,16 +13,16 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// failure is one of kustomize's, about which more can be found out in the files.
+// failure is an error of kustomize, to be explained by means of the files.
 type failure struct {
 	source  *Source
 	closure *build.Closure
-	// text is what kustomize says, sentence what is left of it.
+	// text is kustomize's message, sentence the cause in it.
 	text, sentence string
 }
 
-// saying rewrites a class of failures. It gets what its pattern matched in the sentence; an
-// empty position leaves that to others.
+// saying rewrites a class of failures. It is passed the matches of its pattern in the sentence. It returns an
+// empty position if it does not know the place.
 type saying struct {
 	pattern *regexp.Regexp
 	say     func(f *failure, m []string) (tree.Position, string)
@@ -32,10 +32,10 @@ func on(pattern string, say func(f *failure, m []string) (tree.Position, string)
 	return saying{regexp.MustCompile(pattern), say}
 }
 
-// resID is how kustomize writes the identity of a resource.
+// resID matches the identity of a resource in kustomize's messages.
 const resID = `([^\s.]+)\.[^/]*/([^\s;\[]+)\.(\[noNs\]|[^\s;.\[\]"]+)`
 
-// sayings are the classes of failures that people meet.
+// sayings are the common classes of failures.
 var sayings = []saying{
 	on(`no matches for Id `+resID+`; failed to find unique target for patch|no resource matches strategic merge patch "?`+resID, func(f *failure, m []string) (tree.Position, string) {
 		if m[1] == "" {
@@ -141,11 +141,10 @@ var sayings = []saying{
 	}),
 }
 
-// lastFrom is where kustomize says it was.
+// lastFrom matches the path that kustomize was processing.
 var lastFrom = regexp.MustCompile(`(?:from|path) '([^']*)'`)
 
-// said returns what is wrong as a sentence of ours, and where; ok is false for what is not
-// known.
+// said returns the explanation of a failure and its place; ok is false for an unknown failure.
 func (f *failure) said() (pos tree.Position, message string, ok bool) {
 	for _, s := range sayings {
 		if m := s.pattern.FindStringSubmatch(f.sentence); m != nil {
@@ -156,7 +155,7 @@ func (f *failure) said() (pos tree.Position, message string, ok bool) {
 	return pos, "", false
 }
 
-// named names a resource by what resID matched.
+// named returns the description of a resource from the matches of resID.
 func named(m []string) string {
 	if m[2] == "[noNs]" || m[2] == "" {
 		return m[0] + " " + m[1]
@@ -174,7 +173,7 @@ func nodeWord(kind string) string {
 	return "a single value"
 }
 
-// entry finds the last entry that one of some matches names, and the match that does.
+// entry returns the last entry that one of the matches names, and its value.
 func (f *failure) entry(matches [][]string) (tree.Position, string) {
 	for _, m := range slices.Backward(matches) {
 		for _, e := range slices.Backward(f.closure.Entries) {
@@ -186,7 +185,7 @@ func (f *failure) entry(matches [][]string) (tree.Position, string) {
 	return tree.Position{}, ""
 }
 
-// patches are the entries that are patches.
+// patch returns the position of the first patch with a given property.
 func (f *failure) patch(is func(text string) bool) tree.Position {
 	for _, e := range f.closure.Entries {
 		if (e.Kind == build.RefInline || e.Kind == build.RefPatch) && is(f.source.patchText(e)) {
@@ -204,13 +203,13 @@ func (f *failure) patchWith(word string) tree.Position {
 	return f.patch(func(text string) bool { return strings.Contains(text, strings.Trim(word, `"`)) })
 }
 
-// quotedPatch is the patch whose text kustomize repeats.
+// quotedPatch returns the position of the patch whose text is in kustomize's message.
 func (f *failure) quotedPatch() tree.Position {
 	said := clean(f.text)
 	return f.patch(func(text string) bool { text = clean(text); return text != "" && strings.Contains(said, text) })
 }
 
-// patchWithout is the entry of patches that has neither a patch nor a path.
+// patchWithout returns the position of the entry in patches that has neither a patch nor a path.
 func (f *failure) patchWithout() tree.Position {
 	for _, k := range f.closure.Files {
 		for i, p := range k.Spec.Patches {
@@ -222,7 +221,7 @@ func (f *failure) patchWithout() tree.Position {
 	return tree.Position{}
 }
 
-// generator is where a generated ConfigMap or Secret has its name.
+// generator returns the position of the name of a generated ConfigMap or Secret.
 func (f *failure) generator(kind, name string) tree.Position {
 	for _, k := range slices.Backward(f.closure.Files) {
 		for i, g := range k.Spec.ConfigMapGenerator {
@@ -239,7 +238,7 @@ func (f *failure) generator(kind, name string) tree.Position {
 	return tree.Position{}
 }
 
-// scalar is where a kustomization has a value.
+// scalar returns the position of a value in a kustomization.
 func (f *failure) scalar(value string) tree.Position {
 	for _, k := range slices.Backward(f.closure.Files) {
 		if n := findScalar(k.Document(), value); n != nil {
@@ -264,7 +263,7 @@ func findScalar(n *yaml.Node, value string) *yaml.Node {
 	return nil
 }
 
-// field is where the kustomization of a directory has a field.
+// field returns the position of a field in the kustomization of a directory.
 func (f *failure) field(dir, name string) tree.Position {
 	for _, k := range f.closure.Files {
 		if k.Dir == path.Clean(dir) {
@@ -274,7 +273,7 @@ func (f *failure) field(dir, name string) tree.Position {
 	return tree.Position{}
 }
 
-// mentioned is the first file with a text that an entry leads to.
+// mentioned returns the position of the first file with a text, among the files of entries.
 func (f *failure) mentioned(text string) tree.Position {
 	for _, e := range f.closure.Entries {
 		if data, real, err := f.source.tree.Load(e.Target, tree.NewTrace()); e.Target != "" && err == nil && strings.Contains(string(data), text) {
@@ -284,7 +283,7 @@ func (f *failure) mentioned(text string) tree.Position {
 	return tree.Position{}
 }
 
-// document is the first document of the resources that is wrong.
+// document returns the position of the first wrong document of the resources.
 func (f *failure) document(wrong func(*yaml.Node) bool) tree.Position {
 	for _, e := range f.closure.Entries {
 		to := f.source.tree.Resolve(e.Target)
@@ -305,7 +304,7 @@ func (f *failure) document(wrong func(*yaml.Node) bool) tree.Position {
 	return tree.Position{}
 }
 
-// child is the value of a key; an empty node when there is none.
+// child returns the value of a key; an empty node when there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

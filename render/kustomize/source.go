@@ -20,22 +20,22 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Source is a Source of kustomizations.
+// Source is the render.Source of kustomizations.
 type Source struct {
 	tree *tree.Tree
 	opts render.Options
 }
 
-// New makes a Source of the kustomizations of a tree. They are rendered without remote resources
-// that are not there: what they lack is in Result.Lacks.
+// New returns the Source of the kustomizations of a tree. They are rendered without unavailable remote
+// resources: Result.Lacks lists these.
 func New(t *tree.Tree, opts render.Options) render.Source { return &Source{tree: t, opts: opts} }
 
-// walk examines a closure.
+// walk returns a closure. It is partial unless it sets a schema.
 func (r *Source) walk(dir string, trace tree.Trace) *build.Closure {
 	if c := build.WalkPartial(r.tree, dir, trace); c.Openapi == nil {
 		return c
 	}
-	return build.Walk(r.tree, dir, trace) // a process of its own renders it, whole
+	return build.Walk(r.tree, dir, trace) // a process of its own renders it, never partially
 }
 
 // Kind implements Source.
@@ -62,10 +62,9 @@ func (r *Source) At(dir string) (render.Root, bool) {
 	return render.Root{}, false
 }
 
-// prewarm parses kustomize's built-in OpenAPI schema, which is global to the
-// process, before the first build. Builds that run at the same time race for it
-// when it is not there yet (kubernetes-sigs/kustomize#5805). Plain roots do
-// without its megabytes.
+// prewarm parses kustomize's built-in OpenAPI schema, which is global to the process, before the first build.
+// Concurrent builds race for it when it is missing (kubernetes-sigs/kustomize#5805). Plain roots do not need
+// its megabytes.
 var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 
 // Render implements Source.
@@ -103,7 +102,7 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	return result
 }
 
-// OfCharts returns what the charts of a root ask for.
+// OfCharts returns what the charts of a root require of the cluster.
 func (r *Source) OfCharts(root render.Root) []render.Declared {
 	if c := r.walk(root.Dir, tree.NewTrace()); len(c.Charts) > 0 && r.problem(c) == nil {
 		return inflate.Declared(r.tree, c, r.opts)
@@ -111,7 +110,7 @@ func (r *Source) OfCharts(root render.Root) []render.Declared {
 	return nil
 }
 
-// problem is what keeps kustomize from being run on a closure.
+// problem returns the reason why kustomize cannot run on a closure; nil if it can.
 func (r *Source) problem(c *build.Closure) *render.Problem {
 	p := c.Problem()
 	switch {
@@ -129,8 +128,8 @@ func (r *Source) problem(c *build.Closure) *render.Problem {
 	return nil
 }
 
-// findUnknown marks what follows from values in charts, and from files of generators, that are
-// not known: what differs when they are others.
+// findUnknown marks the fields that depend on unknown values, in charts and in files of generators: it builds
+// with other values and compares.
 func (r *Source) findUnknown(result *render.Result, c *build.Closure, charts []*inflate.Chart) {
 	reason := cmp.Or(c.Vary(), inflate.Vary(charts))
 	if reason == "" || result.Problem != nil {
@@ -165,7 +164,7 @@ func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi t
 	return result
 }
 
-// build runs kustomize on a closure that was walked, and fills in the result.
+// build runs kustomize on a closure and fills in the result.
 func (r *Source) build(result *render.Result, c *build.Closure) {
 	if r.takeBuilt(result, c) || r.buildBase(result, c) {
 		return
@@ -187,8 +186,8 @@ func (r *Source) build(result *render.Result, c *build.Closure) {
 	r.keepBuilt(result, c)
 }
 
-// run builds a kustomization as the kustomize command does, with stubs of the objects that it
-// asks for and that are absent. Panics of kustomize become errors.
+// run builds a kustomization as the kustomize command does, with stubs of absent objects that it refers to.
+// Panics of kustomize become errors.
 func (r *Source) run(fsys *build.FileSystem, dir string) (resmap.ResMap, error) {
 	for {
 		resources, err := r.runOnce(fsys, dir)
@@ -207,8 +206,8 @@ func (r *Source) run(fsys *build.FileSystem, dir string) (resmap.ResMap, error) 
 	}
 }
 
-// addStubs adds the stubs that a base of a closure lacks. It builds the base alone, which takes
-// less than the whole, and lacks the same. The error is that one has no place.
+// addStubs adds the stubs that a base of a closure lacks. It builds the base alone, which is faster than the
+// whole and lacks the same objects. The error is that a stub has no place.
 func (r *Source) addStubs(fsys *build.FileSystem, base string) error {
 	for {
 		_, err := r.runOnce(fsys, base)
@@ -217,7 +216,7 @@ func (r *Source) addStubs(fsys *build.FileSystem, base string) error {
 		}
 		id, ok := missing(err)
 		if !ok {
-			return nil // building the whole says why
+			return nil // the build of the whole reports the error
 		}
 		if !fsys.Closure.AddStub(id) {
 			return err
@@ -225,7 +224,7 @@ func (r *Source) addStubs(fsys *build.FileSystem, base string) error {
 	}
 }
 
-// runOnce builds a kustomization with the stubs that are there.
+// runOnce builds a kustomization with the present stubs.
 func (r *Source) runOnce(fsys *build.FileSystem, dir string) (resources resmap.ResMap, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/preadmit/preadmit/render/kustomize/build"
 )
 
-// Kustomize notes in an annotation of each resource which transformers it has passed, if a root asks for
-// any metadata of its build. The builds that find lines ask for origins, and have no use for these notes,
-// which kustomize removes in the end. But at each transformer it decodes the list of each resource, and
-// encodes it again with one entry more: most of the time of a build with many patches. So the list is left
-// empty, unless a build of kustomizations is running that ask for metadata themselves.
+// If a root sets buildMetadata, kustomize records the transformers that each resource has passed in an
+// annotation. The builds that find lines need origins only, and kustomize removes these records at the end.
+// But at each transformer it decodes the list of each resource and encodes it again with one more entry: most
+// of the time of a build with many patches. So the list is left empty, unless a build of kustomizations is
+// running that set buildMetadata themselves.
 
-// noting counts the builds that are running and may show the notes, or read them on the way.
+// noting is the number of running builds that may output or read the records.
 var noting atomic.Int32
 
-// An initialisation is the only time to replace what other goroutines may be calling.
+// Only at initialisation no other goroutine can be calling the replaced function.
 var _ = replaceMarshal()
 
-// replaceMarshal replaces the function by which kustomize encodes annotations. Everything but the lists of
-// transformations it encodes as before.
+// replaceMarshal replaces kustomize's function for encoding annotations. It changes only the lists of
+// transformations.
 func replaceMarshal() bool {
 	marshal := kyaml.Marshal
 	kyaml.Marshal = func(in any) ([]byte, error) {
@@ -35,8 +35,7 @@ func replaceMarshal() bool {
 	return true
 }
 
-// note has kustomize note transformations until done is called, if a kustomization asks for metadata of its
-// build.
+// note makes kustomize record transformations until done is called, if a kustomization sets buildMetadata.
 func note(c *build.Closure) (done func()) {
 	asks := func(k *build.Kustomization) bool { return k.Err != nil || len(k.Spec.BuildMetadata) > 0 }
 	if !slices.ContainsFunc(c.Files, asks) {

@@ -13,7 +13,7 @@ import (
 
 var wrongType = regexp.MustCompile(`json: cannot unmarshal (\w+) into Go (?:struct field \w+\.(\S+)|value) of type (\S+)`)
 
-// wrongField explains a field of a kustomization whose value is of another type.
+// wrongField explains a field of a kustomization whose value has the wrong type.
 func wrongField(k *build.Kustomization, message string) (tree.Position, string, bool) {
 	m := wrongType.FindStringSubmatch(message)
 	if m == nil {
@@ -38,8 +38,8 @@ func wrongField(k *build.Kustomization, message string) (tree.Position, string, 
 	return pos, text, true
 }
 
-// findTyped finds the value of a field that has a JSON type, in any item of the lists on the
-// way, or else a part of that value, and says what part.
+// findTyped returns the value of a field, in any item of the lists on the path, if it has a JSON type.
+// Otherwise it returns a part of the value that has the type, and a description of that part.
 func findTyped(n *yaml.Node, steps []string, typ string) (found *yaml.Node, part string) {
 	switch {
 	case len(steps) == 0 && jsonType(n) == typ:
@@ -65,7 +65,7 @@ func findTyped(n *yaml.Node, steps []string, typ string) (found *yaml.Node, part
 	return nil, ""
 }
 
-// valueTyped is the first value of a map that has a JSON type.
+// valueTyped returns the first value of a map that has a JSON type.
 func valueTyped(n *yaml.Node, typ string) *yaml.Node {
 	for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if jsonType(n.Content[i]) == typ {

@@ -1,6 +1,6 @@
-// Package builtins reads the builtin transformers and generators of kustomize that are configured in documents of
-// their own. They do what fields of a kustomization do: for finding lines such a document is read as a kustomization
-// of these fields, whose nodes are those of the document.
+// Package builtins reads documents that configure kustomize's builtin transformers and generators. They do
+// what fields of a kustomization do: to find lines, such a document is converted to a kustomization with these
+// fields, whose nodes are those of the document.
 package builtins
 
 import (
@@ -15,9 +15,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// fieldsOf are, by the kind of a builtin, the fields of a kustomization that
-// its own fields stand for. A `-` in front makes the field a list of one; an empty
-// name stands for the whole document.
+// fieldsOf maps the fields of each kind of builtin to fields of a kustomization. A `-` prefix makes the value
+// the only item of a list; an empty name stands for the whole document.
 var fieldsOf = map[string]map[string]string{
 	"LabelTransformer":               {"labels": "commonLabels"},
 	"AnnotationsTransformer":         {"annotations": "commonAnnotations"},
@@ -34,8 +33,8 @@ var fieldsOf = map[string]map[string]string{
 	"SecretGenerator":                {"": "-secretGenerator"},
 }
 
-// Read returns the kustomizations that documents are, whose texts at places. k is the kustomization that has them, and file
-// the content of the file in which they are written.
+// Read converts documents to kustomizations. at returns the place of a document's text. k is the kustomization
+// that lists the documents, and file the content of the file in which they are written.
 func Read(k *build.Kustomization, file []byte, written string, at func(text string, line int) *origin.Snippet) []*build.Kustomization {
 	var out []*build.Kustomization
 	for _, c := range tree.SplitChunks(tree.Normalize([]byte(written))) {
@@ -53,7 +52,7 @@ func Read(k *build.Kustomization, file []byte, written string, at func(text stri
 	return out
 }
 
-// moveNode sets the places of nodes to those that they have in the file.
+// moveNode sets the places of nodes to their places in the file.
 func moveNode(s *origin.Snippet, n *yaml.Node, seen map[*yaml.Node]bool) {
 	if n == nil || seen[n] {
 		return
@@ -66,7 +65,7 @@ func moveNode(s *origin.Snippet, n *yaml.Node, seen map[*yaml.Node]bool) {
 	}
 }
 
-// kustomizationOf makes a kustomization of a builtin's document; nil when it is another.
+// kustomizationOf converts a builtin's document to a kustomization; nil for other documents.
 func kustomizationOf(doc *yaml.Node) *build.Kustomization {
 	kind := origin.ScalarField(doc, "kind")
 	fields := fieldsOf[kind]
@@ -102,13 +101,12 @@ func kustomizationOf(doc *yaml.Node) *build.Kustomization {
 		return nil
 	}
 	if data, err := sigsyaml.YAMLToJSON(written); err == nil {
-		_ = json.Unmarshal(data, &k.Spec) // what does not fit is not explained
+		_ = json.Unmarshal(data, &k.Spec) // fields of wrong types are not located
 	}
 	return k
 }
 
-// setField adds a field of a kustomization. Its key keeps the place of the
-// builtin's.
+// setField adds a field of a kustomization. Its key keeps the place of the builtin's key.
 func setField(top *yaml.Node, name string, h origin.Pair) {
 	key, value := &yaml.Node{Kind: yaml.ScalarNode}, h.Value
 	if h.Key != nil {

@@ -1,3 +1,3 @@
-// Package inflate renders the charts that kustomizations inflate, as `kustomize build --enable-helm` has
-// `helm template` do, and finds the lines that decide their fields.
+// Package inflate renders the charts of kustomizations, as `kustomize build --enable-helm` does with `helm
+// template`, and finds the lines that decide their fields.
 package inflate

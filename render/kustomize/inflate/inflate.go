@@ -19,26 +19,26 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Chart is a chart that was inflated.
+// Chart is an inflated chart.
 type Chart struct {
 	*build.Chart
-	// Objects are in the order in which kustomize reads them.
+	// Objects are in kustomize's order.
 	Objects []*release.Object
-	// Unchecked are the schemas against which values were not checked.
+	// Unchecked are the schemas that values were not checked against.
 	Unchecked []string
 
 	tree    *tree.Tree
 	file    string
 	given   *given
 	release *release.Release
-	// directories are those of the chart.
+	// directories are the directories of the chart and its dependencies in the tree.
 	directories chart.Directories
 	rendered    *release.Rendered
-	// lines are those at which the objects begin.
+	// lines are the first lines of the objects.
 	lines []int
 }
 
-// Charts inflates the charts of a closure, whose kustomizations have the objects afterwards.
+// Charts inflates the charts of a closure and stores their objects in it.
 func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Options) ([]*Chart, *render.Problem) {
 	var all []*Chart
 	for i, entry := range c.Charts {
@@ -54,7 +54,7 @@ func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Opt
 	return all, nil
 }
 
-// Declared returns what the charts of a closure ask for.
+// Declared returns what the charts of a closure require of the cluster.
 func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render.Declared) {
 	for _, entry := range c.Charts {
 		in := &Chart{Chart: entry, tree: t}
@@ -66,7 +66,7 @@ func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render
 			in.given, err = in.values(loaded, opts)
 		}
 		if err != nil {
-			continue // as rendering says
+			continue // rendering reports the error
 		}
 		var texts [][]byte
 		for _, f := range in.given.files {
@@ -77,7 +77,7 @@ func Declared(t *tree.Tree, c *build.Closure, opts render.Options) (all []render
 	return all
 }
 
-// fieldError is what is wrong with a field of the entry.
+// fieldError is an error in a field of the entry.
 type fieldError struct {
 	at      tree.Position
 	refused bool
@@ -88,7 +88,7 @@ func (c *Chart) wrong(field, format string, args ...any) error {
 	return &fieldError{at: c.Field(field), error: fmt.Errorf(format, args...)}
 }
 
-// problem is the problem that an error is.
+// problem converts an error to a problem.
 func (c *Chart) problem(err error) *render.Problem {
 	if p := render.OverLimit(err); p != nil {
 		return p
@@ -114,7 +114,7 @@ func (c *Chart) problem(err error) *render.Problem {
 	return p
 }
 
-// render renders the chart as `helm template`.
+// render renders the chart as `helm template` does.
 func (c *Chart) render(ctx context.Context, opts render.Options) error {
 	loaded, err := c.load()
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *Chart) render(ctx context.Context, opts render.Options) error {
 	return nil
 }
 
-// load reads the chart, as one that can be installed.
+// load reads the chart and checks that it can be installed.
 func (c *Chart) load() (*release.Chart, error) {
 	id := c.Digest
 	if c.Dir != "" {
@@ -181,7 +181,8 @@ func (c *Chart) load() (*release.Chart, error) {
 	return installable(c.tree.KeepParsed("inflated chart", id, release.NewChart(read)).(*release.Chart))
 }
 
-// installable returns a chart that Helm renders: no library, and with all its dependencies.
+// installable returns an error for a chart that Helm does not render: a library chart, or one without all its
+// dependencies.
 func installable(c *release.Chart) (*release.Chart, error) {
 	if err := chart.Installable(c.Chart); err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func installable(c *release.Chart) (*release.Chart, error) {
 	return c, chart.Complete(c.Chart)
 }
 
-// releaseName is the name of the release of `helm template`.
+// releaseName returns the name that `helm template` gives to the release.
 func (c *Chart) releaseName(ctx context.Context) (string, error) {
 	switch {
 	case c.ReleaseName != "" && c.NameTemplate != "":
@@ -209,7 +210,7 @@ func (c *Chart) releaseName(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// write makes the text that kustomize reads: the documents as the templates made them.
+// write stores the text that kustomize reads: the documents as the templates output them.
 func (c *Chart) write() {
 	var text bytes.Buffer
 	line := 1
@@ -222,16 +223,16 @@ func (c *Chart) write() {
 	c.Text = text.Bytes()
 }
 
-// textOf is the document of an object.
+// textOf returns the document of an object.
 func textOf(o *release.Object) string {
-	document := string(o.JSON) // of crds/, which is YAML too
+	document := string(o.JSON) // from crds/, JSON is YAML too
 	if o.Document != nil {
 		document = strings.TrimPrefix(o.Document.Text, "\ufeff")
 	}
 	return strings.TrimSuffix(document, "\n") + "\n"
 }
 
-// ownValues is the values.yaml of the chart in the tree; empty when the chart is not there.
+// ownValues returns the path of the chart's values.yaml in the tree; "" if the chart is not in the tree.
 func (c *Chart) ownValues() string {
 	if c.Dir == "" {
 		return ""

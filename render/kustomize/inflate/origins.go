@@ -12,13 +12,13 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Origins are the places of what charts were inflated to.
+// Origins resolve places in the objects of inflated charts.
 type Origins struct {
 	charts  map[string]*Chart
 	tracers map[string]*locate.Tracer
 }
 
-// OriginsOf returns the places of charts that were inflated.
+// OriginsOf returns the Origins of inflated charts.
 func OriginsOf(ctx context.Context, charts []*Chart) *Origins {
 	o := &Origins{map[string]*Chart{}, map[string]*locate.Tracer{}}
 	for _, c := range charts {
@@ -35,8 +35,8 @@ func OriginsOf(ctx context.Context, charts []*Chart) *Origins {
 	return o
 }
 
-// Of returns an origin with the lines of charts, and of what decides them, in the place of those of the
-// text that kustomize read.
+// Of returns an origin in which places in the text that kustomize read are replaced with the lines of charts
+// and of values that decide the fields.
 func (o *Origins) Of(under *origin.Origin) *origin.Origin {
 	if len(o.charts) == 0 {
 		return under
@@ -44,7 +44,7 @@ func (o *Origins) Of(under *origin.Origin) *origin.Origin {
 	return under.Resolved(o.resolve)
 }
 
-// resolve finds the place of a field that the objects of a chart hold; ok is false for other places.
+// resolve returns the place of a field in the objects of a chart; ok is false for other places.
 func (o *Origins) resolve(field string, part origin.Part, at origin.Place) (place origin.Place, ok bool) {
 	c := o.charts[at.Path]
 	if c == nil {
@@ -68,12 +68,12 @@ func (o *Origins) resolve(field string, part origin.Part, at origin.Place) (plac
 	return t.Place(i, original, part, value, true), true
 }
 
-// objectAt is the index of the object at a line.
+// objectAt returns the index of the object at a line.
 func (c *Chart) objectAt(line int) int {
 	return sort.Search(len(c.lines), func(i int) bool { return c.lines[i] > line }) - 1
 }
 
-// fieldAt is the field of an object at a position in the text that kustomize reads.
+// fieldAt returns the field of an object at a position in the text that kustomize reads.
 func (c *Chart) fieldAt(i int, at tree.Position) (field string, value any) {
 	d := c.Objects[i].Document
 	if d == nil {
@@ -114,7 +114,7 @@ func (c *Chart) fieldAt(i int, at tree.Position) (field string, value any) {
 	return field, value
 }
 
-// setBy is the layer that sets a value: the uppermost that has it.
+// setBy returns the layer that sets a value: the one with the highest precedence that contains it.
 func (c *Chart) setBy(l *locate.Leaf) (layer, int, int, bool) {
 	for _, from := range c.given.layers {
 		if from.inline {
@@ -130,11 +130,11 @@ func (c *Chart) setBy(l *locate.Leaf) (layer, int, int, bool) {
 	return layer{}, 0, 0, false
 }
 
-// written is where a value is written in the tree.
+// written returns where a value is written in the tree.
 func (c *Chart) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	from, line, column, ok := c.setBy(l)
 	switch {
-	case !ok && l.Default: // a file was given instead of that of the chart
+	case !ok && l.Default: // another file replaces that of the chart
 		from.name = c.ownValues()
 		if line, column = c.defaultLine(l); from.name == "" || line == 0 {
 			return place, false
@@ -150,7 +150,7 @@ func (c *Chart) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	return origin.Place{Position: tree.Position{Path: from.name, Line: line, Column: column}, Evidence: origin.Marked}, true
 }
 
-// inlineField is the field of inline values.
+// inlineField returns the field of inline values.
 func (c *Chart) inlineField() string {
 	if c.At[0] == "helmChartInflationGenerator" {
 		return "valuesLocal"
@@ -158,7 +158,7 @@ func (c *Chart) inlineField() string {
 	return "valuesInline"
 }
 
-// defaultLine is the line of a value in the values.yaml of the chart.
+// defaultLine returns the line of a value in the chart's values.yaml.
 func (c *Chart) defaultLine(l *locate.Leaf) (line, column int) {
 	for _, f := range c.release.Chart.Raw {
 		if f.Name == "values.yaml" {
@@ -168,8 +168,8 @@ func (c *Chart) defaultLine(l *locate.Leaf) (line, column int) {
 	return 0, 0
 }
 
-// isDefault reports whether the values.yaml of the chart sets a value, which kustomize passes to Helm
-// as those of a user.
+// isDefault reports whether the chart's values.yaml sets a value, which kustomize passes to Helm as a user's
+// value.
 func (c *Chart) isDefault(l *locate.Leaf) bool {
 	from, _, _, ok := c.setBy(l)
 	return ok && !from.inline && c.ValuesFile == "" && (from.name == "" || c.Dir != "" && from.name == c.Dir+"/values.yaml")

@@ -22,15 +22,14 @@ import (
 
 // given are the values that an entry sets for a chart.
 type given struct {
-	// files are what Helm gets: the first has what kustomize makes of the file of values and the
-	// inline ones.
+	// files are passed to Helm: the first is kustomize's merge of the values file and the inline values.
 	files []values.File
-	// layers are where they are written, the last one first.
+	// layers are the texts that set the values, the one with the highest precedence first.
 	layers []layer
 }
 
-// layer is a text that sets values, in a file of the tree or, when that has no name, of the chart; or
-// the inline values, which have no data.
+// layer is a text that sets values: a file of the tree, a file of the chart (with an empty name), or the
+// inline values (without data).
 type layer struct {
 	name   string
 	data   []byte
@@ -70,7 +69,7 @@ func (c *Chart) values(of *release.Chart, opts render.Options) (*given, error) {
 	return g, nil
 }
 
-// base are the values of the file that the entry names, or else those of the chart.
+// base returns the values of the file that the entry names, or else those of the chart.
 func (c *Chart) base(of *release.Chart, opts render.Options) (layer, error) {
 	if c.ValuesFile != "" {
 		return c.read(c.ValuesFile, opts, "valuesFile")
@@ -83,7 +82,7 @@ func (c *Chart) base(of *release.Chart, opts render.Options) (layer, error) {
 	return layer{}, errors.New("it has no values.yaml, and kustomize does not do without")
 }
 
-// read reads a file of values of the tree.
+// read reads a values file of the tree.
 func (c *Chart) read(name string, opts render.Options, field ...any) (layer, error) {
 	wrong := func(refused bool, format string, args ...any) error {
 		return &fieldError{c.Field(field...), refused, fmt.Errorf(format, args...)}
@@ -109,7 +108,7 @@ func (c *Chart) read(name string, opts render.Options, field ...any) (layer, err
 	return layer{name: to.Real, data: data}, nil
 }
 
-// merged is what kustomize makes of a file of values and the inline ones.
+// merged returns kustomize's merge of a values file and the inline values.
 func (c *Chart) merged(file []byte) ([]byte, error) {
 	if c.ValuesMerge == "replace" {
 		return sigsyaml.Marshal(c.ValuesInline)

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Vary sets other values in the place of those of charts that are not known, and returns why they are not;
-// it is empty when all are known.
+// Vary replaces the unknown values of charts with other values, and returns why they are unknown; "" when all
+// are known.
 func Vary(charts []*Chart) (reason string) {
 	for _, c := range charts {
 		varied := false
@@ -33,7 +33,7 @@ func Vary(charts []*Chart) (reason string) {
 	return reason
 }
 
-// vary changes what a path leads to, all scalars below it.
+// vary changes all scalars at or below a path.
 func vary(at any, path []string) any {
 	switch v := at.(type) {
 	case map[string]any:

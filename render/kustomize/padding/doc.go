@@ -1,8 +1,7 @@
-// Package padding serves kustomize the files of a build with every YAML document moved to a
-// range of lines of its own. The line of a node survives kustomize wherever the node itself
-// does, so it shows afterwards which document of which file the node comes from: [Padder.Find]
-// returns the [Range] of a line, [Range.Node] what is written there.
+// Package padding serves kustomize the files of a build with every YAML document moved to a range of lines of
+// its own. A node that kustomize keeps has its line afterwards, which shows its document and file:
+// [Padder.Find] returns the [Range] of a line, [Range.Node] the node in the file.
 //
-// A [Padder] can leave things out of the build as well ([Elision]), for builds that tell what
-// an object was like before something was done to it.
+// A [Padder] can also leave things out of the build ([Elision]), for builds that show an object as it was
+// before a change.
 package padding

@@ -16,9 +16,9 @@ type item struct {
 	value   any
 }
 
-// takenApart returns the items of a document that kustomize takes apart: its kind ends
-// with List and it has items (kustomize's Factory.inlineAnyEmbeddedLists). ok is false
-// for any other document, and for a list that cannot be served item by item.
+// takenApart returns the items of a document that kustomize splits into items: its kind ends with List and it
+// has items (kustomize's Factory.inlineAnyEmbeddedLists). ok is false for any other document, and for a list
+// that cannot be served item by item.
 func takenApart(text string, s *origin.Snippet) (items []item, ok bool) {
 	if !strings.Contains(text, "List") || strings.HasPrefix(text, "%") {
 		return nil, false
@@ -31,7 +31,7 @@ func takenApart(text string, s *origin.Snippet) (items []item, ok bool) {
 	return item{s, doc.Content[0], value}.apart()
 }
 
-// apart returns the items of an item that is a list itself.
+// apart returns the items of an item that is itself a list.
 func (i item) apart() (items []item, ok bool) {
 	object, _ := i.value.(map[string]any)
 	kind, _ := object["kind"].(string)
@@ -49,8 +49,8 @@ func (i item) apart() (items []item, ok bool) {
 	return items, true
 }
 
-// moveItems writes the items of a file's lists as kustomize takes them apart: behind all
-// else of the file, those of inner lists last, each as one line of JSON.
+// moveItems writes the items of a file's lists in kustomize's order: after the rest of the file, items of
+// inner lists last, each as one line of JSON.
 func (p *Padder) moveItems(out *strings.Builder, items []item) {
 	for len(items) > 0 {
 		next := items[0]
@@ -69,8 +69,7 @@ func (p *Padder) moveItems(out *strings.Builder, items []item) {
 	}
 }
 
-// addItem adds the nodes of an item as they were served, with the nodes as they were
-// written.
+// addItem adds the nodes of an item as served, mapped to the nodes as written.
 func (x *nodeIndex) addItem(served, written origin.Pair) {
 	n, w := served.Value, origin.Unalias(written.Value)
 	if w == nil || w.Kind != n.Kind {
@@ -98,7 +97,7 @@ func (x *nodeIndex) addItem(served, written origin.Pair) {
 	}
 }
 
-// as is a scalar that was written in another way, like 0x10 for 16.
+// as returns a scalar with another value: the one that was served, like 16 for 0x10.
 func as(written *yaml.Node, value string) *yaml.Node {
 	n := *written
 	n.Value = value

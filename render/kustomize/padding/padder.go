@@ -15,42 +15,40 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// First is where the line ranges begin: lines below are those of text
-// that kustomize wrote and parsed itself.
+// First is the first line of the ranges: lower lines belong to text that kustomize wrote and parsed itself.
 const First = 10_000
 
-// Padder serves a build's files with every YAML document moved to a range of
-// lines of its own. The line of a node survives kustomize wherever the node
-// itself does, so it shows afterwards which document the node comes from.
+// Padder serves a build's files with every YAML document moved to a range of lines of its own, which shows
+// afterwards which document a node comes from.
 type Padder struct {
 	closure *build.Closure
 	tree    *tree.Tree
 	root    string          // the root's kustomization file
-	data    map[string]bool // files whose bytes end up in objects: not to be touched
+	data    map[string]bool // files whose bytes become values of objects: not changed
 	served  map[string][]byte
 	next    int
-	// Ranges are those of the documents that were moved, in order.
+	// Ranges are the ranges of the moved documents, in order.
 	Ranges []Range
 	elide  Elision
-	// renaming returns a strategic merge patch that only does what a JSON6902 patch does to
-	// names; false when that does nothing to them.
+	// renaming replaces a JSON6902 patch that is left out.
 	renaming Renaming
 }
 
-// Renaming returns a patch that only does what the JSON6902 operations in a text do to names.
-// It returns false if they do nothing to them.
+// Renaming returns a patch that only renames objects, as the JSON6902 operations in a text do. It returns
+// false if they rename none.
 type Renaming func(text string, patch types.Patch) (types.Patch, bool)
 
-// Elision says what another build leaves out.
+// Elision selects what a build leaves out.
 type Elision struct {
-	// Patches are the JSON6902 patches, Values the `images` and `replicas`, which
-	// write values over others and do nothing else; either takes `transformers` along.
+	// Patches are the JSON6902 patches, Values the `images` and `replicas`, which only replace values; either
+	// also leaves out `transformers`.
 	Patches, Values bool
-	// Replacements may need what a patch made.
+	// Replacements may need a value that a patch sets.
 	Replacements bool
 }
 
-// New returns a padder of a build. A build without patches keeps what renaming makes of them.
+// New returns a Padder for a build. renaming returns replacements for JSON6902 patches that a build leaves
+// out.
 func New(c *build.Closure, t *tree.Tree, renaming Renaming) *Padder {
 	p := &Padder{closure: c, tree: t, data: map[string]bool{}, served: map[string][]byte{}, next: First, renaming: renaming}
 	if len(c.Files) > 0 {
@@ -64,21 +62,20 @@ func New(c *build.Closure, t *tree.Tree, renaming Renaming) *Padder {
 	return p
 }
 
-// Without returns a padder of another build, which leaves something out. Its ranges are behind
-// those of this one.
+// Without returns a Padder for a build without the elided parts. Its ranges follow those of p.
 func (p *Padder) Without(e Elision) *Padder {
 	other := New(p.closure, p.tree, p.renaming)
 	other.elide, other.next = e, p.next+1
 	return other
 }
 
-// Join adds the ranges of a padder that was made by Without.
+// Join adds the ranges of a Padder that Without returned.
 func (p *Padder) Join(other *Padder) {
 	p.Ranges = append(p.Ranges, other.Ranges...)
 	p.next = other.next
 }
 
-// Written returns the documents of all resource files of a build, as they are written.
+// Written returns the documents of all resource files of a build, unchanged.
 func Written(c *build.Closure, t *tree.Tree) []Range {
 	p := &Padder{closure: c, served: map[string][]byte{}, next: 1}
 	for _, e := range c.Entries {
@@ -93,7 +90,7 @@ func Written(c *build.Closure, t *tree.Tree) []Range {
 	return p.Ranges
 }
 
-// Serve returns kustomize the moved documents of a file.
+// Serve returns a file with its documents moved.
 func (p *Padder) Serve(real string, data []byte) []byte {
 	if out, ok := p.served[real]; ok {
 		return out
@@ -108,7 +105,7 @@ func (p *Padder) Serve(real string, data []byte) []byte {
 	return out
 }
 
-// Kustomization returns the kustomization in a file, nil if it is none of the build.
+// Kustomization returns the kustomization in a file; nil if the file is no kustomization of the build.
 func (p *Padder) Kustomization(real string) *build.Kustomization {
 	for _, k := range p.closure.Files {
 		if k.Path == real {
@@ -118,8 +115,7 @@ func (p *Padder) Kustomization(real string) *build.Kustomization {
 	return nil
 }
 
-// isJSONPatch reports whether a text is a list of JSON6902 operations, whose lines mean
-// nothing.
+// isJSONPatch reports whether a text is a list of JSON6902 operations, whose lines kustomize drops.
 func isJSONPatch(data []byte) bool {
 	var doc yaml.Node
 	if yaml.NewDecoder(strings.NewReader(tree.Normalize(data))).Decode(&doc) != nil || len(doc.Content) == 0 {
@@ -128,8 +124,8 @@ func isJSONPatch(data []byte) bool {
 	return doc.Content[0].Kind == yaml.SequenceNode
 }
 
-// moveFile moves the documents of a file. The items of lists become documents of their
-// own: kustomize reads them anew, which loses their lines.
+// moveFile moves the documents of a file. The items of lists become documents of their own, because kustomize
+// parses them again, which loses their lines.
 func (p *Padder) moveFile(real string, data []byte) []byte {
 	text := tree.Normalize(data)
 	var out strings.Builder
@@ -154,8 +150,8 @@ func (p *Padder) moveFile(real string, data []byte) []byte {
 	return []byte(out.String())
 }
 
-// move writes a document with newlines before its content. A first line of `---`
-// must stay first: after a newline it would end a document.
+// move writes a document with newlines before its content. A first line of `---` must stay first: after
+// newlines it would start another document.
 func (p *Padder) move(out *strings.Builder, text string, s *origin.Snippet) {
 	head, rest := "", text
 	switch {
@@ -180,8 +176,8 @@ func (p *Padder) move(out *strings.Builder, text string, s *origin.Snippet) {
 	p.next += lines + 1
 }
 
-// moveInline rewrites a kustomization file with the patches it holds moved. The
-// root's also asks for origin annotations.
+// moveInline returns a kustomization file with its inline patches moved. The root's file also sets
+// originAnnotations.
 func (p *Padder) moveInline(k *build.Kustomization) []byte {
 	var spec types.Kustomization
 	if spec.Unmarshal(k.Data) != nil {
@@ -216,7 +212,7 @@ func (p *Padder) moveInline(k *build.Kustomization) []byte {
 	return out
 }
 
-// leaveOut takes from a kustomization what another build is without.
+// leaveOut removes the elided parts from a kustomization.
 func (p *Padder) leaveOut(k *build.Kustomization, spec *types.Kustomization) bool {
 	changed := false
 	if p.elide.Patches {
@@ -229,7 +225,7 @@ func (p *Padder) leaveOut(k *build.Kustomization, spec *types.Kustomization) boo
 		spec.Replacements, changed = nil, true
 	}
 	if p.elide != (Elision{}) && len(spec.Resources) == 0 {
-		// Kustomize does not take a component without anything in it.
+		// Kustomize rejects an empty component.
 		spec.Images, changed = append(spec.Images, types.Image{Name: "nothing.invalid/nothing", NewTag: "0"}), true
 	}
 	return changed
@@ -272,13 +268,13 @@ func (p *Padder) patchFile(k *build.Kustomization, value string) []byte {
 	return data
 }
 
-// HasOrigins reports whether a kustomization asks for origin annotations itself.
+// HasOrigins reports whether a kustomization sets originAnnotations itself.
 func HasOrigins(spec *types.Kustomization) bool {
 	return slices.Contains(spec.BuildMetadata, types.OriginAnnotations)
 }
 
-// moveText moves the documents of an inline patch. Kustomize trims the text, so
-// a comment keeps the newlines in place.
+// moveText moves the documents of an inline patch. Kustomize trims the text, so a leading comment protects the
+// newlines.
 func (p *Padder) moveText(k *build.Kustomization, s string, at ...any) string {
 	s = tree.Normalize([]byte(s))
 	body := strings.TrimLeft(s, " \t\n")
@@ -299,9 +295,8 @@ func (p *Padder) moveText(k *build.Kustomization, s string, at ...any) string {
 	return out.String()
 }
 
-// InlineSnippet maps the lines of a patch inside a kustomization file. Those of
-// a literal block are lines of the file; of any other style only the place of
-// the whole is known.
+// InlineSnippet maps the lines of a patch inside a kustomization file. Lines of a literal block are lines of
+// the file; for other styles only the place of the whole patch is known.
 func InlineSnippet(k *build.Kustomization, text string, line int, at []any) *origin.Snippet {
 	s := origin.NewSnippet(k.Path, text, line)
 	node := k.Document()
@@ -322,7 +317,7 @@ func InlineSnippet(k *build.Kustomization, text string, line int, at []any) *ori
 	return s
 }
 
-// Find returns the range a line of what kustomize built lies in.
+// Find returns the range that contains a line of an object that kustomize built.
 func (p *Padder) Find(line int) *Range {
 	i := sort.Search(len(p.Ranges), func(i int) bool { return p.Ranges[i].end >= line })
 	if i == len(p.Ranges) || line <= p.Ranges[i].Start {

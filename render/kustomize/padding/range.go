@@ -9,21 +9,21 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Range is where a document was moved to.
+// Range is the range of lines that a document was moved to.
 type Range struct {
-	Start   int // lines before the document in what was served
+	Start   int // lines before the document in the served text
 	end     int // the last line
 	Snippet *origin.Snippet
 	text    string
-	item    *yaml.Node // what was served as text, when it is an item of a list
-	parsed  *yaml.Node // the document, when it was needed; without content when it is no YAML
+	item    *yaml.Node // the item of a list whose JSON is text; nil for a document
+	parsed  *yaml.Node // the parsed text, on first use; without content if it is no YAML
 	index   *nodeIndex
 }
 
-// nodeIndex finds the nodes of a document by where they were written.
+// nodeIndex finds the nodes of a document by their places in the served text.
 type nodeIndex struct {
 	nodes map[nodePlace]origin.Pair
-	// values are those of mappings by the place of their keys.
+	// values are the values of mappings, by the places of their keys.
 	values map[nodePlace]*yaml.Node
 }
 
@@ -33,14 +33,13 @@ type nodePlace struct {
 	key          bool
 }
 
-// Node returns what a node of what kustomize built is in the file, which is served as a key or
-// as a value.
+// Node returns the node in the file from which kustomize built a node, served as a key or as a value.
 func (r *Range) Node(n *yaml.Node, key bool) (origin.Pair, bool) {
 	h, ok := r.nodes().nodes[nodePlace{n.Line - r.Start, n.Column, n.Kind, key}]
 	return h, ok
 }
 
-// ValueOf returns the value that is written at a key of what kustomize built, nil if there is none.
+// ValueOf returns the value written at a key that kustomize built; nil if there is none.
 func (r *Range) ValueOf(key *yaml.Node) *yaml.Node {
 	return r.nodes().values[nodePlace{key.Line - r.Start, key.Column, key.Kind, true}]
 }
@@ -74,7 +73,7 @@ func (r *Range) nodes() *nodeIndex {
 	return r.index
 }
 
-// Written is what the document holds in the file; nil when it is no YAML, or empty.
+// Written returns the document or item in the file; nil when it is no YAML, or empty.
 func (r *Range) Written() *yaml.Node {
 	if r.item != nil {
 		return r.item
@@ -82,7 +81,7 @@ func (r *Range) Written() *yaml.Node {
 	return r.served()
 }
 
-// served is what kustomize read; nil when it is no YAML, or empty.
+// served returns the document that kustomize read; nil when it is no YAML, or empty.
 func (r *Range) served() *yaml.Node {
 	if r.parsed == nil {
 		r.parsed = &yaml.Node{}

@@ -14,17 +14,17 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Files are the files of a closure that builds may do without the schemas of.
+// Files are the files of a closure whose schemas may be left out of builds.
 type Files struct {
 	tree *tree.Tree
-	// resources are the resource files; none if something may look into schemas.
+	// resources are the resource files; empty if something may read or write schemas.
 	resources map[string]bool
 }
 
 // Of returns the files of a closure.
 func Of(t *tree.Tree, c *build.Closure) *Files {
 	f := &Files{tree: t, resources: map[string]bool{}}
-	if c.Openapi != nil { // may have kustomize merge lists of schemas
+	if c.Openapi != nil { // may make kustomize merge lists of schemas
 		return f
 	}
 	for _, k := range c.Files {
@@ -52,11 +52,11 @@ func Of(t *tree.Tree, c *build.Closure) *Files {
 // Build is one build without schemas. It is not safe for concurrent use.
 type Build struct {
 	files *Files
-	// serve is what else becomes of a file.
+	// serve, if not nil, changes a file afterwards.
 	serve build.ServeFunc
-	// mark is what the marks of the build begin with. No file can have it.
+	// mark is the prefix of the build's marks. It is random, so that no file contains it.
 	mark string
-	// left are the schemas that were left out, by the numbers of their marks.
+	// left are the schemas that were left out; a mark ends with the index.
 	left []left
 }
 
@@ -66,12 +66,12 @@ type left struct {
 	document *document
 }
 
-// Build returns a build in which kustomize gets what serve, if any, makes of a file without schemas.
+// Build returns a build in which kustomize reads files without schemas, changed by serve if it is not nil.
 func (f *Files) Build(serve build.ServeFunc) *Build {
 	return &Build{files: f, serve: serve, mark: "preadmit.internal/schema-" + rand.Text() + "-"}
 }
 
-// Serve returns kustomize a file with marks in the place of schemas. All else stays on its line.
+// Serve returns a file with marks instead of schemas. All lines keep their numbers.
 func (b *Build) Serve(real string, data []byte) []byte {
 	if b.files.resources[real] {
 		data = b.leaveOut(real, data)
@@ -102,19 +102,19 @@ func (b *Build) leaveOut(real string, data []byte) []byte {
 	return out.Bytes()
 }
 
-// LeftOut reports whether kustomize got a file without its schemas.
+// LeftOut reports whether a schema was left out.
 func (b *Build) LeftOut() bool { return len(b.left) > 0 }
 
-// Restored is an object that has its schemas again.
+// Restored is an object whose schemas were restored.
 type Restored struct {
-	// Index is that of the object.
+	// Index is the index of the object.
 	Index int
-	// without is the text of the object with marks.
+	// without is the JSON of the object with marks.
 	without []byte
 }
 
-// Restore puts the schemas into the objects that kustomize built, and returns those that have one.
-// It fails if not each mark is exactly once where a schema is.
+// Restore puts the schemas into the objects that kustomize built, and returns those that have one. It fails
+// unless each mark is found exactly once, as the value of a schema field.
 func (b *Build) Restore(objects []*render.Object) (with []Restored, err error) {
 	if !b.LeftOut() {
 		return nil, nil
@@ -136,7 +136,7 @@ func (b *Build) Restore(objects []*render.Object) (with []Restored, err error) {
 	return with, nil
 }
 
-// restore returns the text of an object with its schemas; nil if it has no mark.
+// restore returns the JSON of an object with its schemas; nil if it has no mark.
 func (b *Build) restore(text []byte, found map[int]bool) ([]byte, error) {
 	before, mark := []byte(`"`+field+`":"`+b.mark), []byte(b.mark)
 	if !bytes.Contains(text, mark) {
@@ -161,7 +161,7 @@ func (b *Build) restore(text []byte, found map[int]bool) ([]byte, error) {
 	}
 }
 
-// mention reports whether a file that is no resource may name the field of schemas.
+// mention reports whether a file that is no resource may contain the name of the schema field.
 func (f *Files) mention(real string) bool {
 	data, _, err := f.tree.Load(real, tree.NewTrace())
 	if err != nil || !bytes.Contains(data, []byte("API")) && !bytes.ContainsAny(data, `\!`) {
@@ -179,7 +179,7 @@ func (f *Files) mention(real string) bool {
 	}
 }
 
-// mentions reports whether a scalar names the field of schemas.
+// mentions reports whether a scalar contains the name of the schema field.
 func mentions(node *yaml.Node) bool {
 	if node == nil {
 		return false

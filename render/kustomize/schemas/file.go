@@ -16,25 +16,25 @@ import (
 // field is the field of a CustomResourceDefinition that holds a schema.
 const field = "openAPIV3Schema"
 
-// minDocument is how large a document is at least that schemas are left out of, in bytes.
+// minDocument is the minimum size, in bytes, of a document whose schemas are left out.
 const minDocument = 8 << 10
 
 // file is a file with schemas, in the order of its text.
 type file struct{ schemas []schema }
 
-// schema is a schema and where it is in a text.
+// schema is a schema and its place in a text.
 type schema struct {
 	from, to int
-	lines    int // how many line ends it has
+	lines    int // number of line ends in it
 	json     []byte
-	// begin and end are those of its document, and number is that of the schema in it.
+	// begin and end are the bounds of its document, number its index in the document.
 	begin, end, number int
 }
 
-// inPlace is a text in the place of the schema, with as many line ends.
+// inPlace returns a text to replace the schema, with as many line ends.
 func (s schema) inPlace(text string) string { return " " + text + strings.Repeat("\n", s.lines) }
 
-// fileAt returns the schemas of a file. A content is examined once.
+// fileAt returns the schemas of a file. Each content is examined once.
 func fileAt(t *tree.Tree, real string, data []byte) *file {
 	const ofContent = "" // no path: equal files have equal schemas
 	id, err := t.Identity(real)
@@ -68,7 +68,7 @@ func newFile(data []byte) *file {
 	return f
 }
 
-// schemasOf returns the schemas of a document, in order; none if one of them cannot be left out.
+// schemasOf returns the schemas of a document, in order; nil if one of them cannot be left out.
 func schemasOf(text []byte) []schema {
 	if len(text) < minDocument || !bytes.Contains(text, []byte(field)) {
 		return nil
@@ -108,7 +108,7 @@ func isDefinition(doc *yaml.Node) bool {
 		version != nil && strings.HasPrefix(version.Value, "apiextensions.k8s.io/")
 }
 
-// keysOf returns the keys of the schemas of a CustomResourceDefinition, with their values, in the order of the text.
+// keysOf returns the keys of the schemas of a CustomResourceDefinition, with their values, in textual order.
 func keysOf(doc *yaml.Node) []origin.Pair {
 	var keys []origin.Pair
 	add := func(in *yaml.Node) {
@@ -138,7 +138,7 @@ func keysOf(doc *yaml.Node) []origin.Pair {
 	return keys
 }
 
-// schemaAt returns the schema at a key. It is written as a block below the key.
+// schemaAt returns the schema at a key; ok is false unless it is a plain block below the key.
 func schemaAt(text []byte, at origin.Pair) (s schema, ok bool) {
 	if at.Value.Kind != yaml.MappingNode || !isPlain(at.Value) {
 		return s, false
@@ -149,7 +149,7 @@ func schemaAt(text []byte, at origin.Pair) (s schema, ok bool) {
 	}
 	end := start + bytes.IndexByte(text[start:], '\n')
 	to := endOfBlock(text, end+1, at.Key.Column-1)
-	if end < start || to < end { // other characters than \n end lines in YAML 1.1
+	if end < start || to < end { // YAML 1.1 has other line ends than \n
 		return s, false
 	}
 	var content map[string]any
@@ -162,7 +162,7 @@ func schemaAt(text []byte, at origin.Pair) (s schema, ok bool) {
 	return schema{from: end, to: to, lines: bytes.Count(text[end:to], []byte("\n")), json: tree.Encode(content)}, true
 }
 
-// endOfBlock returns where the first line ends that follows a block: it is not indented more.
+// endOfBlock returns the end of a block: before the first line that is not indented more than its key.
 func endOfBlock(text []byte, from, indent int) int {
 	for at := from; at < len(text); {
 		next := len(text)
@@ -178,7 +178,8 @@ func endOfBlock(text []byte, from, indent int) int {
 	return len(bytes.TrimRight(text, "\n"))
 }
 
-// isRest reports whether a text without its schemas is the same document but for them.
+// isRest reports whether a text with marks instead of its schemas parses to the same document except for the
+// schemas.
 func isRest(text []byte, whole *yaml.Node, found []schema, left map[*yaml.Node]bool) bool {
 	var rest bytes.Buffer
 	from := 0
@@ -195,10 +196,10 @@ func isRest(text []byte, whole *yaml.Node, found []schema, left map[*yaml.Node]b
 	return doc != nil && isSame(whole, doc, left)
 }
 
-// leftOut is a mark.
+// leftOut is the mark that isRest uses.
 const leftOut = "preadmit.internal/schema"
 
-// isSame reports whether two documents are the same but for what is left out of the second.
+// isSame reports whether two documents are equal except for the values that are left out of the second.
 func isSame(a, b *yaml.Node, left map[*yaml.Node]bool) bool {
 	if left[a] {
 		return b.Kind == yaml.ScalarNode && b.Value == leftOut && comments(b) == ""
@@ -222,11 +223,11 @@ func comments(n *yaml.Node) string {
 	return n.HeadComment + "\n\n" + n.LineComment + "\n\n" + n.FootComment
 }
 
-// ambiguous are plain texts that YAML 1.1 takes for something else (yaml.org/type).
+// ambiguous matches plain scalars that are no strings in YAML 1.1 (yaml.org/type).
 var ambiguous = regexp.MustCompile(`(?i)^([yn~=]|yes|no|on|off|<<|[-+]?[0-9._]+(:[0-9._]+)+)$`)
 
-// isPlain reports whether all scalars of a schema survive any conversion as they are, and there are no comments
-// and aliases.
+// isPlain reports whether all scalars of a schema survive any conversion unchanged, and it has no comments or
+// aliases.
 func isPlain(node *yaml.Node) bool {
 	switch {
 	case node.Kind == yaml.AliasNode || comments(node) != "":
@@ -242,8 +243,8 @@ func isPlain(node *yaml.Node) bool {
 	return true
 }
 
-// isPlainScalar reports whether a scalar is a text, a whole number that fits a float64, or a boolean, to whatever
-// reads it and writes it again.
+// isPlainScalar reports whether every parser reads a scalar as the same string, whole number that fits a
+// float64, or boolean.
 func isPlainScalar(node *yaml.Node) bool {
 	if node.Style&yaml.TaggedStyle != 0 {
 		return false

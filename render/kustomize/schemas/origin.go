@@ -12,9 +12,10 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Origin returns the origin of an object with schemas. found is the one in the build without them, and
-// counts for fields outside; fields of a schema are where its file has them, and as sure as the field around the
-// schema. whole returns the origin in a build of the whole files, for what is not sure.
+// Origin returns the origin of an object with schemas. found is its origin in the build without them and is
+// used for all other fields. A field of a schema is where its file has it, with the evidence of the field
+// around the schema. whole returns the origin in a build of the whole files, for fields that are not found
+// that way.
 func (b *Build) Origin(o Restored, found *origin.Origin, whole func() *origin.Origin) *origin.Origin {
 	document := sync.OnceValue(func() *yaml.Node { return parse(o.without) })
 	return found.ByField(func(path string) *origin.Origin {
@@ -36,8 +37,8 @@ func (b *Build) Origin(o Restored, found *origin.Origin, whole func() *origin.Or
 	})
 }
 
-// history is that of a field of a schema: no kustomization changes it, and it came with the field around the
-// schema.
+// history is the history of a field of a schema: that of the field around the schema, as no kustomization
+// changes the schema.
 type history struct {
 	*origin.Origin
 	around string
@@ -54,8 +55,8 @@ func (h *history) Steps(_ string, _ origin.Part, at origin.Place) []origin.Step 
 // RemovalStep implements origin.History.
 func (h *history) RemovalStep(_ string, last origin.Step) origin.Step { return last }
 
-// within returns the schema that a field path leads into, nil if it does not, the path of the field around it, and
-// the rest of the path in the schema.
+// within returns the schema that a field path leads into, nil if it leads into none, the path of the field
+// around it, and the rest of the path.
 func (b *Build) within(document *yaml.Node, steps []origin.PathStep) (s *left, around string, rest []origin.PathStep) {
 	if document == nil {
 		return nil, "", nil
@@ -81,11 +82,11 @@ func (b *Build) within(document *yaml.Node, steps []origin.PathStep) (s *left, a
 	return nil, "", nil
 }
 
-// document is a document with schemas that were left out.
+// document is a document whose schemas were left out.
 type document struct {
-	// begin is where it begins in its file.
+	// begin is its offset in the file.
 	begin int
-	// keys returns the keys of the schemas, with their values, and the text that they are in.
+	// keys returns the keys of the schemas, with their values, and the document's text.
 	keys func() ([]origin.Pair, *origin.Snippet)
 }
 
@@ -101,8 +102,8 @@ func newDocument(file string, data []byte, s schema) *document {
 	})}
 }
 
-// place returns where a field of the schema is in its file, or what is nearest to a field that the schema does not
-// have; ok is false if neither is known.
+// place returns where a field of the schema is in its file, or the nearest parent of a missing field; ok is
+// false if neither is known.
 func (s *left) place(steps []origin.PathStep) (place origin.Place, ok bool) {
 	keys, snippet := s.document.keys()
 	if s.number >= len(keys) {
