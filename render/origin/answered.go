@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// answered is an origin of Answers.
+// answered is an origin whose results are cached in Answers.
 type answered struct {
 	*Answers
 	root  *rootAnswers
@@ -15,7 +15,7 @@ type answered struct {
 	find  func() ([]*Origin, error)
 }
 
-// asked is the origin itself.
+// asked returns the origin itself.
 func (a *answered) asked() *Origin {
 	found, err := a.find()
 	switch {
@@ -27,7 +27,7 @@ func (a *answered) asked() *Origin {
 	return found[a.index]
 }
 
-// answers are those about the object.
+// answers returns the cached results for the object.
 func (a *answered) answers() *objectAnswers {
 	a.mu.Lock()
 	known := a.root.Objects[a.index]
@@ -55,7 +55,7 @@ func (a *answered) places() Places {
 	known := a.answers()
 	p := Places{Document: known.Document, Why: known.Why}
 	if known.Fields {
-		p.Texts = true // the origin itself says whether it takes them
+		p.Texts = true // the origin itself decides whether it supports them
 		p.Find = func(path string, part Part) Place {
 			return answer(a, &known.Places, key(path, part), func() Place { return a.asked().Place(path, part) })
 		}
@@ -69,8 +69,7 @@ func (a *answered) places() Places {
 	return p
 }
 
-// removals is the Removals of the origin. Those that are not empty are found again: their elements
-// are of any type.
+// removals returns Places.Removals. Only empty results are cached: elements may have any type.
 func (a *answered) removals(known *objectAnswers) func(list string) []Removal {
 	return func(list string) (out []Removal) {
 		whole := answer(a, &known.Whole, list, func() bool {
@@ -84,7 +83,7 @@ func (a *answered) removals(known *objectAnswers) func(list string) []Removal {
 	}
 }
 
-// answer returns what is kept for a question, or asks it and keeps the answer.
+// answer returns the cached result for a question, or computes it with ask and caches it.
 func answer[T any](a *answered, kept *map[string]T, question string, ask func() T) T {
 	a.mu.Lock()
 	known, ok := (*kept)[question]
@@ -107,7 +106,7 @@ func answer[T any](a *answered, kept *map[string]T, question string, ask func() 
 
 func key(path string, part Part) string { return fmt.Sprintf("%d %s", part, path) }
 
-// pastOf is the History of an origin of Answers.
+// pastOf is the History of an origin whose results are cached.
 type pastOf struct {
 	*answered
 	known *objectAnswers
@@ -115,7 +114,7 @@ type pastOf struct {
 
 func (h *pastOf) asked() History { return h.answered.asked().places().History }
 
-// Steps implements History. The place follows from the path and the part.
+// Steps implements History. at is no part of the key, as path and part decide it.
 func (h *pastOf) Steps(path string, part Part, at Place) []Step {
 	return answer(h.answered, &h.known.Steps, key(path, part), func() []Step {
 		if past := h.asked(); past != nil {

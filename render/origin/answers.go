@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Answers are what origins answered, for processes that work on the same trees one after the
-// other. It is safe for concurrent use. A nil one keeps nothing.
+// Answers caches the results of origins, for processes that work on the same trees one after the other. It is
+// safe for concurrent use. A nil Answers caches nothing.
 type Answers struct {
 	file string
 
@@ -22,28 +22,27 @@ type Answers struct {
 	added bool
 }
 
-// rootAnswers are those about one root.
+// rootAnswers are the cached results for one root.
 type rootAnswers struct {
-	// Count is the number of its objects.
+	// Count is the number of the root's objects.
 	Count   int
 	Objects map[int]*objectAnswers
 	Notes   map[string][]byte
 }
 
-// objectAnswers are those of the origin of one object.
+// objectAnswers are the cached results of one object's origin.
 type objectAnswers struct {
 	Document tree.Position
 	Why      string
-	// Fields, Removals and History are set when the Places have them.
+	// Fields, Removals and History are set when the origin's Places have them.
 	Fields, Removals, History bool
 	Places                    map[string]Place
-	// Whole are the lists of which it is known whether nothing was removed from them.
+	// Whole reports for each list checked so far whether nothing was removed from it.
 	Whole map[string]bool
 	Steps map[string][]Step
 }
 
-// OpenAnswers reads what Save wrote to a file. What cannot be read counts as not there: it is found
-// again.
+// OpenAnswers reads the file that Save wrote. Results that cannot be read are missing and are computed again.
 func OpenAnswers(file string) *Answers {
 	a := &Answers{file: file, roots: map[string]*rootAnswers{}}
 	data, err := os.ReadFile(file)
@@ -53,7 +52,7 @@ func OpenAnswers(file string) *Answers {
 	return a
 }
 
-// Save writes what was added to the file.
+// Save writes the file if results were added.
 func (a *Answers) Save() error {
 	if a == nil {
 		return nil
@@ -74,7 +73,7 @@ func (a *Answers) Save() error {
 	return nil
 }
 
-// remove removes a file that was not written whole.
+// remove removes an incompletely written file.
 func (a *Answers) remove() error {
 	if err := os.Remove(a.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -82,10 +81,10 @@ func (a *Answers) remove() error {
 	return nil
 }
 
-// Of returns the origins of the objects of a root. find finds them; it is called when something is
-// asked that was not answered before, perhaps later. The name of the root stands for all that decides
-// what they answer, and no answer may depend on the other questions. more reports whether something else may have
-// decided an answer so far; what is answered since then is not kept.
+// Of returns the origins of the objects of a root. find computes them; it is called, perhaps later, for the
+// first result that is not cached. The name of the root must identify everything that decides the results, and
+// no result may depend on the order of calls. more reports whether something else may have influenced the
+// results so far; results computed since then are not cached.
 func (a *Answers) Of(root string, more func() bool, find func() ([]*Origin, error)) ([]*Origin, error) {
 	if a == nil || root == "" {
 		return find()
@@ -115,7 +114,7 @@ func (a *Answers) root(name string) *rootAnswers {
 	return a.roots[name]
 }
 
-// add returns the answers about a root with so many objects.
+// add returns the results for a root with count objects.
 func (a *Answers) add(name string, count int) *rootAnswers {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,11 +125,11 @@ func (a *Answers) add(name string, count int) *rootAnswers {
 	return a.roots[name]
 }
 
-// Note keeps something else that was found out about a root of Of.
+// Note caches another value for a root of Of.
 func (a *Answers) Note(root, name string, value any) {
 	of := a.root(root)
 	var data bytes.Buffer
-	if of == nil || gob.NewEncoder(&data).Encode(value) != nil { // then it is found out again
+	if of == nil || gob.NewEncoder(&data).Encode(value) != nil { // then it is computed again
 		return
 	}
 	a.mu.Lock()
@@ -141,7 +140,7 @@ func (a *Answers) Note(root, name string, value any) {
 	of.Notes[name], a.added = data.Bytes(), true
 }
 
-// Noted returns what Note kept; false when there is nothing.
+// Noted decodes a value that Note cached; false when there is none.
 func (a *Answers) Noted(root, name string, into any) bool {
 	of := a.root(root)
 	if of == nil {

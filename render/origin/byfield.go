@@ -1,7 +1,7 @@
 package origin
 
-// ByField returns an origin of which some fields have an origin of their own: of returns it, nil for
-// others.
+// ByField returns an origin in which some fields have an origin of their own: of returns it, or nil for other
+// fields.
 func (s *Origin) ByField(of func(path string) *Origin) *Origin {
 	return New(func() Places {
 		places := s.places()

@@ -1,10 +1,10 @@
-// Package origin says where an object and its fields were written: the words of the answer,
-// and what all sources need to find it in YAML.
+// Package origin describes where an object and its fields were written: the types of results, and what all
+// sources need to find places in YAML.
 //
-// An Origin belongs to one object. Place returns the position of a field and the Evidence
-// for it; Chain the steps by which the value came about; Removals what was taken out of a
-// list. Sources fill in Places; package kustomize/rules does so for kustomizations.
+// An Origin belongs to one object. Place returns the position of a field and the Evidence for it; Chain the
+// steps that wrote the value; Removals the elements that were removed from a list. Sources fill in Places;
+// package kustomize/rules does so for kustomizations.
 //
-// A Snippet maps nodes of a piece of YAML to positions in its file. Paths of fields are
-// written as the Kubernetes API writes them, and are followed by ParsePath and Descend.
+// A Snippet maps nodes of a piece of YAML to positions in its file. ParsePath and Descend parse and follow
+// paths of fields, which have the form of the Kubernetes API.
 package origin

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Field returns the value of a field of an object's content, written as for
-// Source.Find.
+// Field returns the value of a field of an object's content. The path has the form of Origin.Find.
 func Field(content map[string]any, path string) (value any, found bool) {
 	if text, field, ok := CutText(path); ok {
 		value, _ = Field(content, text)
@@ -24,7 +23,7 @@ func Field(content map[string]any, path string) (value any, found bool) {
 	return value, true
 }
 
-// ValueAt takes as many steps as oneHop does on nodes.
+// ValueAt follows as many steps in a value as OneHop does in nodes.
 func ValueAt(value any, steps []PathStep) (next any, used int) {
 	switch v := value.(type) {
 	case []any:
@@ -43,9 +42,8 @@ func ValueAt(value any, steps []PathStep) (next any, used int) {
 	return nil, 0
 }
 
-// AppendKey appends a key of a mapping to a field path that Find and Field
-// understand: `metadata.labels` and `app` make `metadata.labels.app`, what dots and
-// brackets would take apart is put in brackets.
+// AppendKey appends a key of a mapping to a field path: `metadata.labels` and `app` result in
+// `metadata.labels.app`. Keys with dots or brackets are put in brackets.
 func AppendKey(path, key string) string {
 	switch {
 	case strings.Contains(key, `"]`):
@@ -60,7 +58,7 @@ func AppendKey(path, key string) string {
 	return path + "." + key
 }
 
-// SplitImage cuts an image before its tag and digest, which keep their `:` and `@`.
+// SplitImage splits an image before its tag and digest, which keep their `:` and `@`.
 func SplitImage(image string) (name, version string) {
 	at := strings.IndexByte(image, '@')
 	if at < 0 {
@@ -72,6 +70,5 @@ func SplitImage(image string) (name, version string) {
 	return image[:at], image[at:]
 }
 
-// ContentHash is what kustomize adds to the names of generated objects, in the
-// alphabet it uses.
+// ContentHash matches the suffix that kustomize appends to the names of generated objects, in its alphabet.
 var ContentHash = regexp.MustCompile(`-[bcdfghkmt2456789]{10}$`)

@@ -8,15 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// PathStep is one step of a field path: a key, or an index of a list. `[0]` may
-// be either; what it is applied to decides.
+// PathStep is one step of a field path: a key, or an index of a list. `[0]` may be either, depending on the
+// value it is applied to.
 type PathStep struct {
 	Key     string
 	Index   int
-	Indexed bool // key is a number in brackets
+	Indexed bool // Key is a number in brackets
 }
 
-// ParsePath reads a field path as the Kubernetes API writes them:
+// ParsePath parses a field path in the form of the Kubernetes API:
 // `spec.containers[0].image`, `metadata.labels[app.kubernetes.io/name]`.
 func ParsePath(path string) []PathStep {
 	var steps []PathStep
@@ -41,7 +41,7 @@ func ParsePath(path string) []PathStep {
 	return steps
 }
 
-// bracket cuts `[inner]` off the front; a quoted inner may hold a bracket.
+// bracket cuts a leading `[inner]` off; a quoted inner may contain a bracket.
 func bracket(path string) (inner, rest string) {
 	if len(path) > 1 && (path[1] == '"' || path[1] == '\'') {
 		if end := strings.Index(path[2:], string(path[1])+"]"); end >= 0 {
@@ -62,11 +62,10 @@ func BracketStep(inner string) PathStep {
 	return PathStep{Key: inner}
 }
 
-// Pair is a node on the way to a field, with its key when it is a field of a
-// mapping.
+// Pair is a node on the path to a field, with its key when it is a field of a mapping.
 type Pair struct{ Key, Value *yaml.Node }
 
-// Descend follows a field path from a node as far as it goes.
+// Descend follows a field path from a node as far as it exists.
 func Descend(node *yaml.Node, steps []PathStep) (hops []Pair, complete bool) {
 	at := Unalias(node)
 	for len(steps) > 0 {
@@ -80,8 +79,8 @@ func Descend(node *yaml.Node, steps []PathStep) (hops []Pair, complete bool) {
 	return hops, true
 }
 
-// OneHop takes the first step, or several whose keys only together, joined by
-// dots, are a key (`metadata.labels.app.kubernetes.io/name`).
+// OneHop follows the first step, or several steps whose keys, joined by dots, are one key
+// (`metadata.labels.app.kubernetes.io/name`).
 func OneHop(node *yaml.Node, steps []PathStep) (next Pair, used int) {
 	if node == nil {
 		return Pair{}, 0
@@ -106,7 +105,7 @@ func OneHop(node *yaml.Node, steps []PathStep) (next Pair, used int) {
 	return Pair{}, 0
 }
 
-// ChildOf finds a key of a mapping, in itself or in what it merges.
+// ChildOf finds a key of a mapping, in the mapping itself or in those it merges (`<<`).
 func ChildOf(node *yaml.Node, name string, depth int) (Pair, bool) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name && node.Content[i].Kind == yaml.ScalarNode {
@@ -153,8 +152,8 @@ func Unalias(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// Canonical returns the steps that hops took, with keys that were written as
-// several steps joined. What was not reached stays as it is.
+// Canonical returns the steps of hops, with keys that were split into several steps joined. Steps beyond hops
+// stay unchanged.
 func Canonical(hops []Pair, steps []PathStep) []PathStep {
 	var out []PathStep
 	for _, h := range hops {
@@ -172,8 +171,8 @@ func Canonical(hops []Pair, steps []PathStep) []PathStep {
 	return append(out, steps...)
 }
 
-// IsIdentity reports whether a field is one by which patches know their objects.
-// Kustomize puts what it was back after a patch, so that no patch has written it.
+// IsIdentity reports whether a field identifies the object of a patch. Kustomize restores such a field after a
+// patch, so no patch has written it.
 func IsIdentity(steps []PathStep) bool {
 	switch {
 	case len(steps) == 1:

@@ -17,16 +17,16 @@ func InFile(name string, data []byte, field string) (at tree.Position, ok bool) 
 	})(field)
 }
 
-// InLiteral returns the position in a file of a position in the text of a literal block: each line
-// of the text is a line of the file. at is where the block begins in the file with these lines. It
-// is returned itself for a text that is written in another way.
+// InLiteral converts a position in the text of a literal block to the position in the file: each line of the
+// text is a line of the file. at is where the block begins in the file, whose lines are given. InLiteral
+// returns at itself for a text that is no literal block.
 func InLiteral(lines []string, at, in tree.Position) tree.Position {
 	if in.Line < 1 || at.Line+in.Line > len(lines) || !isLiteral(lines, at) {
 		return at
 	}
 	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
 	if in.Column > 0 {
-		shift := IndentAt(lines, at.Line+1) // of the first line of the text, which has none
+		shift := IndentAt(lines, at.Line+1) // of the text's first line, which has no indentation in the text
 		out.Column = in.Column + shift
 		if in.EndLine == in.Line {
 			out.EndLine, out.EndColumn = out.Line, in.EndColumn+shift
@@ -35,8 +35,8 @@ func InLiteral(lines []string, at, in tree.Position) tree.Position {
 	return out
 }
 
-// InLiteral returns the place of a position in the text that a place is that of. That of a text which is no literal
-// block remains, but of several lines it is not known that this one wrote what is there.
+// InLiteral returns the place of a position in the text at p. If the text is no literal block, the place stays
+// the same but is only Inferred: it is unknown which line of the text wrote the value.
 func (p Place) InLiteral(lines []string, in tree.Position) Place {
 	at := InLiteral(lines, p.Position, in)
 	if at == p.Position && p.Evidence == Marked {

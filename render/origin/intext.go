@@ -7,15 +7,13 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// textMark is in the path of a field of a text, between the path of the text and that in it. It separates steps, as a
-// dot does.
+// textMark separates the path of a text from the path of a field in it. It separates steps, as a dot does.
 const textMark = "\x00"
 
-// InText returns the path of a field in the YAML that is the value of another field.
+// InText returns the path of a field in the YAML text that is the value of another field.
 func InText(text, field string) string { return text + textMark + field }
 
-// CutText returns the path of the text that a field is in, and that of the field in it; ok is false for a field that
-// is in none.
+// CutText splits a path of InText; ok is false for a field that is in no text.
 func CutText(path string) (text, field string, ok bool) { return strings.Cut(path, textMark) }
 
 // fieldOfText returns the value of a field of a text.
@@ -28,8 +26,8 @@ func fieldOfText(text any, path string) (value any, found bool) {
 	return Field(content, path)
 }
 
-// ParseText parses the YAML that a literal block is, with the positions of its nodes those in the file with these lines;
-// nil for what is no such block.
+// ParseText parses the YAML text of a literal block and gives its nodes their positions in the file, whose
+// lines are given; it returns nil for any other node.
 func ParseText(n *yaml.Node, lines []string) *yaml.Node {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle == 0 {
 		return nil
@@ -56,7 +54,7 @@ func ParseText(n *yaml.Node, lines []string) *yaml.Node {
 	return doc.Content[0]
 }
 
-// move moves a node, and those in it.
+// move moves a node and all nodes in it.
 func move(n *yaml.Node, lines, columns int) {
 	n.Line, n.Column = n.Line+lines, n.Column+columns
 	for _, inner := range n.Content {

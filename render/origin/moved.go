@@ -2,18 +2,18 @@ package origin
 
 import "github.com/preadmit/preadmit/render/tree"
 
-// Moved returns an origin whose places are where move says: with a reason it is the nearest to them
-// that is known, without one it is the same place, as in a file that another one was made of. The
-// steps of a chain stay, but for the last, which is the place.
+// Moved returns an origin whose places are moved: with a reason, move returns the nearest place that is known;
+// without one, the same place in another file, such as the file that this one was generated from. All steps of
+// a chain but the last are moved too.
 func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin {
 	return New(func() Places {
 		return (&movedPlaces{under: s.places(), move: move}).places()
 	})
 }
 
-// Resolved returns an origin some of whose places lie in texts that are not in the tree: resolve
-// returns the places that count in their stead, ok is false for others. It gets an empty path for a
-// place that is not of one field.
+// Resolved returns an origin some of whose places are in texts that are not in the tree: resolve returns the
+// places to use instead; ok is false for other places. The path is empty for a place that belongs to no single
+// field.
 func (s *Origin) Resolved(resolve func(path string, part Part, at Place) (place Place, ok bool)) *Origin {
 	return New(func() Places {
 		m := &movedPlaces{under: s.places(), resolve: resolve}
@@ -30,11 +30,11 @@ func (s *Origin) Resolved(resolve func(path string, part Part, at Place) (place 
 type movedPlaces struct {
 	under Places
 	move  func(tree.Position) (tree.Position, string)
-	// resolve, when set, returns the places of fields.
+	// resolve, if set, returns the places of fields.
 	resolve func(path string, part Part, at Place) (Place, bool)
 }
 
-// places returns the places that are moved.
+// places returns the moved places.
 func (m *movedPlaces) places() Places {
 	out := m.under
 	out.Document, _ = m.move(m.under.Document)
@@ -65,7 +65,7 @@ func (m *movedPlaces) find(path string, part Part) Place {
 	return Place{Position: at, Evidence: Nearest, Why: why}
 }
 
-// each returns places that are moved, those that stay the same places.
+// each moves places and leaves out those that are moved with a reason.
 func (m *movedPlaces) each(all []Place) (moved []Place) {
 	for _, place := range all {
 		if at, why := m.move(place.Position); why == "" {
@@ -87,13 +87,13 @@ func (m *movedPlaces) removals(list string) []Removal {
 	return out
 }
 
-// movedHistory is the history of an object some of whose places are moved.
+// movedHistory is the history of an object with moved places.
 type movedHistory struct {
 	History
 	moved *movedPlaces
 }
 
-// Steps implements History. Steps that are moved to one place are one.
+// Steps implements History. Consecutive steps with the same moved position are merged.
 func (h *movedHistory) Steps(path string, part Part, at Place) (steps []Step) {
 	for _, step := range h.History.Steps(path, part, h.moved.under.Find(path, part)) {
 		step = h.step(step)
@@ -105,7 +105,7 @@ func (h *movedHistory) Steps(path string, part Part, at Place) (steps []Step) {
 	return steps
 }
 
-// step returns a step in its place.
+// step moves a step.
 func (h *movedHistory) step(s Step) Step {
 	s.Position, _ = h.moved.move(s.Position)
 	if _, why := h.moved.move(tree.Position{Path: s.Kustomization}); why != "" {
@@ -119,7 +119,7 @@ func (h *movedHistory) RemovalStep(list string, last Step) Step {
 	return h.step(h.History.RemovalStep(list, last))
 }
 
-// Kustomizations implements History. Those of artifacts are left out.
+// Kustomizations implements History. It leaves out kustomizations of artifacts.
 func (h *movedHistory) Kustomizations() (entry tree.Position, through []Kustomization) {
 	entry, all := h.History.Kustomizations()
 	entry, _ = h.moved.move(entry)

@@ -18,8 +18,8 @@ func ScalarField(node *yaml.Node, name string) string {
 	return h.Value.Value
 }
 
-// Child goes one step, a field name or a list index, into a node. Field names
-// are compared as encoding/json does, because kustomize decodes through it.
+// Child follows one step, a field name or a list index, into a node. It compares field names as encoding/json
+// does, because kustomize decodes with it.
 func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -45,18 +45,18 @@ func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return key, value
 }
 
-// MergeKeys are the fields by which strategic merge patches find the elements of
-// lists (x-kubernetes-patch-merge-key of the API).
+// MergeKeys are the fields by which strategic merge patches match the elements of lists
+// (x-kubernetes-patch-merge-key of the API).
 var MergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
 
-// SameElement compares elements of lists by all the merge keys that both have.
+// SameElement reports whether two elements of lists agree in all merge keys that both have, and have one in
+// common.
 func SameElement(a, b *yaml.Node) bool {
 	same, comparable := compareElements(a, b)
 	return same && comparable
 }
 
-// OtherElement reports whether two elements of lists have a merge key of which they have
-// different values.
+// OtherElement reports whether two elements of lists have different values of a merge key.
 func OtherElement(a, b *yaml.Node) bool {
 	same, comparable := compareElements(a, b)
 	return !same && comparable
@@ -74,7 +74,7 @@ func compareElements(a, b *yaml.Node) (same, comparable bool) {
 
 const Directive = "$patch"
 
-// KeepLast leaves only the last of repeated keys in a node.
+// KeepLast removes all but the last of repeated keys in a node.
 func KeepLast(n *yaml.Node) {
 	if n == nil {
 		return

@@ -4,8 +4,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Origin says where an object and its fields were written. It is safe for
-// concurrent use.
+// Origin describes where an object and its fields were written. It is safe for concurrent use.
 type Origin struct {
 	places func() Places
 }
@@ -13,15 +12,15 @@ type Origin struct {
 // Places are the positions of one object.
 type Places struct {
 	Document tree.Position
-	// find is nil when only the document is known.
+	// Find is nil when only the document is known.
 	Find func(path string, part Part) Place
-	// Texts is set when Find takes paths of InText. Where it is not, Find gets the path of the text.
+	// Texts is set when Find supports paths of InText. Otherwise Find is passed the path of the text.
 	Texts bool
-	// why says why only the document is known.
+	// Why is the reason why only the document is known.
 	Why string
-	// removals is nil when nothing takes elements of lists or keys of maps away.
+	// Removals is nil when nothing removes elements of lists or keys of maps.
 	Removals func(list string) []Removal
-	// history is nil when the object's way through kustomizations is not known.
+	// History is nil when the object's route through kustomizations is unknown.
 	History History
 }
 
@@ -32,100 +31,96 @@ type Part int
 const (
 	// Whole is the value, or any part of it.
 	Whole Part = iota
-	// Front is what a value begins with: of an image all before tag and digest, of
-	// a name what `namePrefix` put there.
+	// Front is the beginning of a value: an image without tag and digest, the part of a name that `namePrefix`
+	// added.
 	Front
-	// Back is what it ends with: of an image tag and digest, of a name what
-	// `nameSuffix` put there.
+	// Back is the end of a value: an image's tag and digest, the part of a name that `nameSuffix` added.
 	Back
 )
 
-// Evidence is how it is known that a line wrote a field.
+// Evidence is the reason why a line is known to have written a field.
 type Evidence int
 
 const (
-	// Nearest is none: the position is that of the nearest ancestor.
+	// Nearest: no evidence, the position is that of the nearest ancestor.
 	Nearest Evidence = iota
-	// Marked: the object holds the very node that the line was read into, and both
-	// say the same.
+	// Marked: the object contains the node that was parsed from the line, with the same value.
 	Marked
-	// Inferred: kustomize does not carry a mark; the line is one that writes such a
-	// field, and this value.
+	// Inferred: kustomize keeps no mark; the line is one that writes such a field, with this value.
 	Inferred
-	// Removed: the field is gone, and the line took it away.
+	// Removed: the field is gone, and the line removed it.
 	Removed
 )
 
-// Place is what is known of where a field was written.
+// Place is a place where a field was written, and its evidence.
 type Place struct {
 	tree.Position
 	Evidence Evidence
-	// Via, of an inferred place, is the field of the object that asks for the unit: it is proven to decide, but
-	// not that the place wrote it. It is empty for others.
+	// Via, of an inferred place, is the field of the unit's object that is proven to decide the value, while
+	// the place is not proven to have written it. It is empty for other places.
 	Via string
-	// IsText is set when the place is that of the text that the field is in (see InText).
+	// IsText is set for the place of the text that contains the field (see InText).
 	IsText bool
-	// Text is the place of the value itself when this is that of what decides whether it is there; nil for others.
+	// Text is the place of the value itself when this is the place that decides whether the field exists; else
+	// nil.
 	Text *Place
-	// Also are the places of other values that decide the field as well, where it is made of several.
+	// Also are the places of further values, when several decide the field.
 	Also []Place
-	// Why says why no line is known, in words for the reader of a report. Only with
-	// Nearest, and empty for a field that the object does not have.
+	// Why is the reason why no line is known, for readers of a report. It is set only with Nearest, and empty
+	// for a field that the object does not have.
 	Why string
 }
 
 // Found reports whether the position is the field's own.
 func (p Place) Found() bool { return p.Evidence == Marked || p.Evidence == Inferred }
 
-// Removal is an element that a patch took out of a list, or a key out of a map that is empty
-// since.
+// Removal is an element that a patch removed from a list, or a key that it removed from a map that is now
+// empty.
 type Removal struct {
-	// Element is what was taken away, as JSON decodes; perhaps only the fields the
-	// patch finds it by. Of a map it is a map of the key.
+	// Element is the removed element, as decoded from JSON; perhaps only the fields by which the patch matches
+	// it. For a map it is a map with the removed key.
 	Element any
-	// Position is that of the directive or operation.
+	// Position is the position of the directive or operation.
 	Position tree.Position
 }
 
-// History is what kustomizations did to an object.
+// History is an object's route through kustomizations.
 type History interface {
-	// steps is Source.Chain; at is the place of the field.
+	// Steps implements Origin.Chain; at is the place of the field.
 	Steps(path string, part Part, at Place) []Step
-	// taking adds to a step that took something out of a list who applied it.
+	// RemovalStep completes a step that removed an element of a list with its kustomization.
 	RemovalStep(list string, last Step) Step
-	// passed is Source.Passed.
+	// Kustomizations implements Origin.Kustomizations.
 	Kustomizations() (entry tree.Position, through []Kustomization)
-	// deletedBy is Source.DeletedBy.
+	// DeletedBy implements Origin.DeletedBy.
 	DeletedBy(t *tree.Tree, dir string) []Deletion
 }
 
-// New makes a Source whose places are found when they are first asked for.
+// New returns an Origin whose places are computed on first use.
 func New(places func() Places) *Origin { return &Origin{places: places} }
 
-// Lazy returns the origin that a function finds, when it is first asked for.
+// Lazy returns the origin that find returns; find is called on first use.
 func Lazy(find func() *Origin) *Origin { return New(func() Places { return find().places() }) }
 
-// Known is a source whose places need no more work.
+// Known returns an origin with known places.
 func Known(p Places) *Origin { return &Origin{places: func() Places { return p }} }
 
-// Document is the first line of content of the object's YAML document (for
-// generated objects the generator's entry or kustomization file).
+// Document returns the first line of content of the object's YAML document (for generated objects the
+// generator's entry or kustomization file).
 func (s *Origin) Document() tree.Position { return s.places().Document }
 
-// HasFields reports whether the positions of fields are known, and not only that of the
-// document.
+// HasFields reports whether positions of fields are known, and not only that of the document.
 func (s *Origin) HasFields() bool { return s.places().Find != nil }
 
-// Find returns the position of a field, written as the Kubernetes API writes field
-// paths: `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When
-// the field has no position of its own, the nearest existing ancestor's is
-// returned with found == false.
+// Find returns the position of a field, whose path has the form of the Kubernetes API:
+// `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When the field has no position of its own,
+// Find returns that of the nearest existing ancestor with found == false.
 func (s *Origin) Find(path string) (pos tree.Position, found bool) {
 	p := s.Place(path, Whole)
 	return p.Position, p.Found()
 }
 
-// Place returns the position of a part of a field's value and how it is known.
+// Place returns the place of a part of a field's value.
 func (s *Origin) Place(path string, part Part) Place {
 	p := s.places()
 	if p.Find == nil {
@@ -139,8 +134,8 @@ func (s *Origin) Place(path string, part Part) Place {
 	return p.Find(path, part)
 }
 
-// Removals are what patches took out of the list, or the map that is empty since, at a field
-// path, those of the patch applied last first.
+// Removals returns the elements that patches removed from the list, or the keys from the map that is now
+// empty, at a field path; those of the patch applied last come first.
 func (s *Origin) Removals(list string) []Removal {
 	p := s.places()
 	if p.Removals == nil {

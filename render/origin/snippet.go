@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Holds reports whether a place is in a snippet.
+// Holds reports whether a position is in a snippet.
 func (s *Snippet) Holds(at tree.Position) bool {
 	if s.Whole != nil {
 		return SameLine(*s.Whole, at)
@@ -16,15 +16,14 @@ func (s *Snippet) Holds(at tree.Position) bool {
 	return s.Path == at.Path && at.Line > s.Line && at.Line <= s.Line+len(s.Lines)
 }
 
-// Snippet is a piece of a file whose nodes were parsed on their own.
+// Snippet is a piece of a file whose nodes were parsed separately.
 type Snippet struct {
 	Path  string
 	Lines []string
-	// line and column are what to add to a node's to get its place in the file.
+	// Line and Column are added to a node's line and column to get its place in the file.
 	Line   int
 	Column func(line int) int
-	// whole, when set, is where everything in the snippet is said to be: its lines
-	// are not lines of the file.
+	// Whole, if set, is the position of all nodes of the snippet: its lines are not lines of the file.
 	Whole *tree.Position
 }
 
@@ -32,10 +31,10 @@ func NewSnippet(path, text string, line int) *Snippet {
 	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line}
 }
 
-// Placed is Position for functions that ask whether a node has one.
+// Placed is Position with a second result that is always true.
 func (s *Snippet) Placed(n *yaml.Node) (tree.Position, bool) { return s.Position(n), true }
 
-// Position is where a node lies in the file, with its end when that is known.
+// Position returns where a node is in the file, with its end if that is known.
 func (s *Snippet) Position(n *yaml.Node) tree.Position {
 	if s.Whole != nil {
 		return *s.Whole
@@ -52,7 +51,7 @@ func (s *Snippet) Position(n *yaml.Node) tree.Position {
 	return pos
 }
 
-// end is the column after a scalar written on one line; 0 for anything else.
+// end returns the column after a scalar on one line; 0 for anything else.
 func (s *Snippet) end(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(s.Lines) {
 		return 0
@@ -78,7 +77,7 @@ func (s *Snippet) end(n *yaml.Node) int {
 	return 0
 }
 
-// Properties is the width of an anchor and a tag before a value.
+// Properties returns the width of an anchor and a tag before a value.
 func Properties(line []rune) int {
 	at := 0
 	for at < len(line) && (line[at] == '&' || line[at] == '!') {
@@ -92,7 +91,7 @@ func Properties(line []rune) int {
 	return at
 }
 
-// Closing is the column after the quote that closes the one at start.
+// Closing returns the column after the quote that closes the one at start; 0 if it is not on the line.
 func Closing(line []rune, start int, quote, escape rune) int {
 	for i := start + 1; i < len(line); i++ {
 		switch {
@@ -107,8 +106,8 @@ func Closing(line []rune, start int, quote, escape rune) int {
 	return 0
 }
 
-// HopPosition is where a field is pointed at: a scalar at its value, a mapping
-// or list at its key, an element of a list at its first line.
+// HopPosition returns the position to report for a field: for a scalar the value, for a mapping or list the
+// key, for an element of a list its first line.
 func HopPosition(h Pair, place func(*yaml.Node) (tree.Position, bool)) (tree.Position, bool) {
 	if h.Value != nil && h.Value.Kind == yaml.ScalarNode {
 		if pos, ok := place(h.Value); ok {
@@ -124,14 +123,14 @@ func HopPosition(h Pair, place func(*yaml.Node) (tree.Position, bool)) (tree.Pos
 	return place(h.Value)
 }
 
-// Finder makes the Find of a Source.
+// Finder returns a function that finds fields below a node.
 func Finder(root *yaml.Node, document tree.Position, place func(*yaml.Node) (tree.Position, bool)) func(string) (tree.Position, bool) {
 	at := func(h Pair) (tree.Position, bool) { return HopPosition(h, place) }
 	return func(path string) (tree.Position, bool) { return FindSteps(root, ParsePath(path), document, at) }
 }
 
-// FindSteps returns the position of a field, or of what is nearest to it; at returns where a field
-// is written.
+// FindSteps returns the position of a field, or of its nearest ancestor with a position; at returns where a
+// field is written.
 func FindSteps(root *yaml.Node, steps []PathStep, document tree.Position, at func(Pair) (tree.Position, bool)) (tree.Position, bool) {
 	hops, complete := Descend(root, steps)
 	for i := len(hops) - 1; i >= 0; i-- {
@@ -142,7 +141,7 @@ func FindSteps(root *yaml.Node, steps []PathStep, document tree.Position, at fun
 	return document, complete && len(hops) == 0
 }
 
-// IndentAt is the number of leading spaces of a line, counted from 1.
+// IndentAt returns the number of leading spaces of a line, counted from 1.
 func IndentAt(lines []string, n int) int {
 	if n < 1 || n > len(lines) {
 		return 0

@@ -4,11 +4,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// StepKind says what wrote a field. Those of transformers are named like the field
-// of a kustomization.
+// StepKind is the kind of change that wrote a field. The kinds of transformers have the names of fields of a
+// kustomization.
 type StepKind string
 
-// What writes fields of objects.
+// The kinds of changes.
 const (
 	StepResource          StepKind = "resource"
 	StepGenerator         StepKind = "generator"
@@ -26,24 +26,24 @@ const (
 	StepVariable StepKind = "variable"
 	// StepMetadata is a label or an annotation that a deployer sets.
 	StepMetadata StepKind = "metadata"
-	// StepTemplate is a template of a chart, StepValues a value that it is given.
+	// StepTemplate is a template of a chart, StepValues a value for it.
 	StepTemplate StepKind = "template"
 	StepValues   StepKind = "values"
 	// StepTransformer is any other part of a kustomization.
 	StepTransformer StepKind = "transformer"
 )
 
-// Step is one of those that wrote a field, one after the other.
+// Step is one of the changes that wrote a field, in order.
 type Step struct {
 	// Position is where the field was written.
 	tree.Position
-	// Absent is set when the field is not there: the object's own document is the first
-	// step even then, with the position of the nearest ancestor.
+	// Absent is set when the field does not exist there: the object's own document is the first step even
+	// then, with the position of the nearest ancestor.
 	Absent bool
-	// Kind is empty when it is not known.
+	// Kind is empty when it is unknown.
 	Kind StepKind
-	// Kustomization is the file of the kustomization that applied it; empty when there
-	// is none, or when it is not known which of several did.
+	// Kustomization is the file of the kustomization that applied the change; empty when there is none, or
+	// when it is unknown which of several did.
 	Kustomization string
 	// Component is set when that kustomization is a Component.
 	Component bool
@@ -51,7 +51,7 @@ type Step struct {
 
 // Kustomization is a kustomization that an object went through.
 type Kustomization struct {
-	// Kustomization is its file.
+	// File is the path of the kustomization file.
 	File string
 	// Component is set when it is a Component.
 	Component bool
@@ -59,11 +59,10 @@ type Kustomization struct {
 	Entry tree.Position
 }
 
-// Chain is the history of a part of a field's value in the order of application:
-// where the object's own document has it, then all that wrote it later, down to the
-// one in effect, whose position is that of Place. A step that is not certain is left
-// out, so that of a field that is absent, or of which little is known, there is only
-// the one that Place returns.
+// Chain returns the history of a part of a field's value in the order of application: the place in the
+// object's own document, then everything that wrote it later, up to the change in effect, whose position is
+// that of Place. Uncertain steps are left out, so for a field that is absent or not well known it returns only
+// the step at Place.
 func (s *Origin) Chain(path string, part Part) []Step {
 	at := s.Place(path, part)
 	if p := s.places(); p.History != nil {
@@ -72,8 +71,8 @@ func (s *Origin) Chain(path string, part Part) []Step {
 	return []Step{{Position: at.Position, Kind: StepResource}}
 }
 
-// RemovalChain is the chain of a list from which an element is gone: where it was
-// written, and what took the element away.
+// RemovalChain returns the chain of a list from which an element was removed: where the list was written, and
+// the change that removed the element.
 func (s *Origin) RemovalChain(list string, r Removal) []Step {
 	steps := s.Chain(list, Whole)[:1]
 	last := Step{Position: r.Position, Kind: StepPatch}
@@ -83,10 +82,9 @@ func (s *Origin) RemovalChain(list string, r Removal) []Step {
 	return append(steps, last)
 }
 
-// Kustomizations are the kustomizations that the object went through, the one that lists its
-// document first and the root last, with the components that changed it; entry is
-// the line that lists the document. Passed is nil, and entry zero, for objects of
-// plain roots and when an object may have come more than one way.
+// Kustomizations returns the kustomizations that the object went through, the one that lists its document
+// first and the root last, with the components that changed it; entry is the line that lists the document.
+// Both are zero for objects of plain roots and when the object may have taken several routes.
 func (s *Origin) Kustomizations() (entry tree.Position, through []Kustomization) {
 	if p := s.places(); p.History != nil {
 		return p.History.Kustomizations()
@@ -98,9 +96,9 @@ func (s *Origin) Kustomizations() (entry tree.Position, through []Kustomization)
 // applies it.
 type Deletion struct{ Directive, Entry tree.Position }
 
-// DeletedBy returns the patches by which the kustomizations of the root at a directory of
-// some tree take away an object that has the kind and a name of this one: where a change
-// deletes what was rendered before. It is nil for objects of plain roots.
+// DeletedBy returns the patches with which the kustomizations of the root at a directory of a tree delete an
+// object that has the kind and a name of this one: the places of a change that deletes an object rendered
+// before. It is nil for objects of plain roots.
 func (s *Origin) DeletedBy(t *tree.Tree, dir string) []Deletion {
 	if p := s.places(); p.History != nil {
 		return p.History.DeletedBy(t, dir)

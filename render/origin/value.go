@@ -11,11 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// errAwkward says that the short way cannot be sure to give the same result.
+// errAwkward is returned for values whose direct conversion may differ from that through JSON.
 var errAwkward = errors.New("not convertible directly")
 
-// FromYAML returns a value decoded from YAML the types that decoding its JSON
-// would give it.
+// FromYAML converts a value decoded from YAML to the types that decoding its JSON would result in.
 func FromYAML(value any) (any, error) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -82,7 +81,7 @@ func float(f float64) (any, error) {
 	return f, nil
 }
 
-// JSONValue is a node as JSON decodes it, nil when it has no such form.
+// JSONValue returns a node's value as decoded from JSON; nil when it has no JSON form.
 func JSONValue(n *yaml.Node) any {
 	var v any
 	if n.Decode(&v) != nil {

@@ -11,15 +11,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// change is another content of a file of the tree, and what it implies.
+// change is a new content of a file of the tree, and its effect on a value.
 type change struct {
 	path string
 	data []byte
-	// marker was put into a text, or in front of the entries of a collection; empty
-	// when a number or the like was written instead of another.
+	// marker was inserted into a text, or before the entries of a collection; empty when another number,
+	// boolean or the like was written.
 	marker string
-	// old and new are the scalar that was written and the one that is. Of a text that
-	// spans lines, or is a part of what was written, they are only near to it.
+	// old and new are the scalar before and after the change. For a text that spans lines, or a part of a
+	// text, they are only similar to it.
 	old, new string
 }
 
@@ -30,8 +30,7 @@ type sourceFile struct {
 	marker string
 }
 
-// markerFor is a word that is in none of the texts, and that kustomize and YAML
-// take for nothing but a part of a text.
+// markerFor returns a word that is in none of the texts, and that kustomize and YAML always treat as text.
 func markerFor(texts ...[]byte) string {
 	marker := "xqzj"
 	for slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(t, []byte(marker)) }) {
@@ -40,8 +39,7 @@ func markerFor(texts ...[]byte) string {
 	return marker
 }
 
-// appended adds to a file that becomes a value as a whole. Its last line break
-// stays the last.
+// appended appends to a file that becomes a value as a whole, before the last line break.
 func (f sourceFile) appended() []change {
 	end := len(bytes.TrimRight(f.data, "\r\n"))
 	return []change{f.change(slices.Concat(f.data[:end], []byte(f.marker), f.data[end:]))}
@@ -51,7 +49,7 @@ func (f sourceFile) change(data []byte) change {
 	return change{path: f.path, data: data, marker: f.marker}
 }
 
-// appendedTo adds to a line `KEY=value`, or to `KEY`, whose value is empty.
+// appendedTo appends to a line `KEY=value`, or to `KEY`, whose value is empty.
 func (f sourceFile) appendedTo(line int) ([]change, string) {
 	lines := f.lines()
 	if line < 1 || line > len(lines) {
@@ -68,7 +66,7 @@ func (f sourceFile) appendedTo(line int) ([]change, string) {
 
 func noLine(path string, line int) string { return fmt.Sprintf("%s has no line %d", path, line) }
 
-// lines are the lines of the file with what ends them.
+// lines returns the lines of the file, with their line ends.
 func (f sourceFile) lines() [][]rune {
 	var out [][]rune
 	for line := range strings.Lines(string(f.data)) {
@@ -77,7 +75,7 @@ func (f sourceFile) lines() [][]rune {
 	return out
 }
 
-// replaced is a file with other text between two runes of a line.
+// replaced returns a file with another text between two runes of a line.
 func replaced(lines [][]rune, line, from, to int, with string) []byte {
 	var out strings.Builder
 	for i, l := range lines {
@@ -90,8 +88,8 @@ func replaced(lines [][]rune, line, from, to int, with string) []byte {
 	return []byte(out.String())
 }
 
-// withScalar changes the scalar at a place, that part of it which is in target.
-// A number becomes another, `true` becomes `false`.
+// withScalar changes the scalar at a place, in the part that is in target. A number becomes another number,
+// `true` becomes `false`.
 func (f sourceFile) withScalar(at tree.Position, target []string) ([]change, string) {
 	lines := f.lines()
 	w, ok := scalarAt(lines, at)
@@ -117,7 +115,7 @@ func (f sourceFile) withScalar(at tree.Position, target []string) ([]change, str
 	return f.marked(lines, w, target), ""
 }
 
-// marked puts the marker into a text, behind what of it is in the field's value.
+// marked inserts the marker into a text, after the part that is in the field's value.
 func (f sourceFile) marked(lines [][]rune, w scalarText, target []string) []change {
 	text := w.text(lines)
 	var ends []int
@@ -141,11 +139,10 @@ func (f sourceFile) marked(lines [][]rune, w scalarText, target []string) []chan
 	return out
 }
 
-// plainToken is what may be a number or a word of YAML at the front of a text.
+// plainToken matches a possible number or word of YAML at the beginning of a text.
 var plainToken = regexp.MustCompile(`^([-+.~\w]+)(?:$|[,\]}]|\s+#)`)
 
-// otherTyped returns another value of the type of a token that is no text; the
-// marker for null.
+// otherTyped returns another value of the same type for a token that is no text; the marker for null.
 func otherTyped(token, marker string) (old, other string, ok bool) {
 	var node yaml.Node
 	if yaml.Unmarshal([]byte(token), &node) != nil || len(node.Content) == 0 {
@@ -165,7 +162,7 @@ func otherTyped(token, marker string) (old, other string, ok bool) {
 	return "", "", false
 }
 
-// valueText is a scalar as text.
+// valueText returns a scalar as text.
 func valueText(token string) string {
 	var v any
 	if yaml.Unmarshal([]byte(token), &v) != nil {

@@ -1,4 +1,4 @@
-// Package proof shows that a line wrote a field by changing the line: the root is rendered
-// again from a tree with the change, and the field must have changed with it. A Prover
-// checks claims about one root, with as many renders as it is given.
+// Package proof proves that a line wrote a field by changing the line: the root is rendered again from a tree
+// with the change, and the field must have changed accordingly. A Prover checks claims about one root with a
+// limited number of renders.
 package proof

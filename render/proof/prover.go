@@ -12,70 +12,70 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// A counterfactual run proves where a field comes from: what is written at a place
-// is changed, the root is rendered again, and the field must have changed with it.
+// A counterfactual run proves where a field comes from: the text at a place is changed, the root is rendered
+// again, and the field must have changed accordingly.
 
-// Outcome is what a counterfactual run says about a claim.
+// Outcome is the result of a counterfactual run.
 type Outcome int
 
 const (
-	// Undecided: the run says nothing either way.
+	// Undecided: the run proves nothing.
 	Undecided Outcome = iota
 	// Confirmed: the field became what the change to the place implies.
 	Confirmed
-	// Refuted: it did not.
+	// Refuted: it did not become that.
 	Refuted
 )
 
 func (o Outcome) String() string { return [...]string{"undecided", "confirmed", "refuted"}[o] }
 
-// Claim says that a place of a tree wrote a field of an object, or took it away.
+// Claim states that a place of a tree wrote or removed a field of an object.
 type Claim struct {
 	// Object is the object's index in Result.Objects.
 	Object int
-	// Field is a path as for Source.Find.
+	// Field is a path as for Origin.Find.
 	Field string
 	// Part is the part of the field's value that the place wrote.
 	Part origin.Part
-	// Place is what is to be proven; with Removed, that the place took away the field.
+	// Place is the place to prove; with Removed, the place that removed the field.
 	Place origin.Place
-	// Element, of a claim with Removed, is an element (see Removal) that the place
-	// took out of the list at Field; nil when the field itself is gone.
+	// Element, for a claim with Removed, is an element (see Removal) that the place removed from the list at
+	// Field; nil when the field itself is gone.
 	Element any
 }
 
-// Proof is what became of a claim.
+// Proof is the result of checking a claim.
 type Proof struct {
 	Outcome Outcome
-	// Why says in words why the claim is refuted or nothing could be decided.
+	// Why is the reason why the claim is refuted or undecided.
 	Why string
 }
 
-// Check checks one claim about a root that was rendered. It costs at most
-// a few renders within the renderer's limits, which reach nothing but the tree.
+// Check checks one claim about a rendered root. It takes at most 4 renders within the renderer's limits, which
+// read nothing but the tree.
 func Check(r *render.Renderer, ctx context.Context, result *render.Result, claim Claim) Proof {
 	return New(r, result, 4).Prove(ctx, claim)
 }
 
-// Prover checks claims about one root. It keeps the roots it changed, because one
-// change may answer for many objects. It is not safe for concurrent use.
+// Prover checks claims about one root. It caches renders of changed trees, because one change may prove the
+// claims of many objects. It is not safe for concurrent use.
 type Prover struct {
 	renderer *render.Renderer
 	result   *render.Result
 	// manifests are the files of the root; nil until they are needed.
 	manifests *render.Manifests
-	// changed are renders of changed trees by what was changed.
+	// changed are the renders of changed trees, by path and content of the changed file.
 	changed map[string]*render.Result
-	// left is the number of renders it may still make.
+	// left is the number of renders that remain.
 	left int
 }
 
-// Prover makes a prover for a result of Render that renders so many times at most.
+// New returns a Prover for a result of Render that makes at most renders renders.
 func New(r *render.Renderer, result *render.Result, renders int) *Prover {
 	return &Prover{renderer: r, result: result, changed: map[string]*render.Result{}, left: renders}
 }
 
-// Cost weighs one render of the root by what kustomize's time grows with. One unit is
+// Cost estimates the cost of one render of the root by the sizes that kustomize's time grows with. One unit is
 // about 10 ms; most roots cost less than 5.
 func (p *Prover) Cost() int {
 	size := 0
@@ -105,8 +105,8 @@ func (p *Prover) Prove(ctx context.Context, c Claim) Proof {
 	return proof
 }
 
-// changes are the changes to the tree by which a claim may be proven, in the order
-// to try them, or why there are none.
+// changes returns the changes to the tree that may prove a claim, in the order to try them, or why there are
+// none.
 func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 	data, real, err := p.renderer.Tree().Load(c.Place.Path, tree.NewTrace())
 	if err != nil {
@@ -131,9 +131,8 @@ func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 	return f.withScalar(c.Place.Position, before.target(c))
 }
 
-// outside reports whether a place is none of what a root is made of: in a file that it does not
-// read, or in an object that asks for roots and is not the one that the claim is about. A change
-// there does not show in the root.
+// outside reports whether a place is no part of a root: in a file that the root does not read, or in an object
+// like the root's own that the claim is not about. A change there does not affect the root.
 func (p *Prover) outside(c Claim, real string, data []byte) bool {
 	asking := p.result.Root.Object
 	if asking == (render.ObjectRef{}) {
@@ -189,7 +188,7 @@ func (p *Prover) render(ctx context.Context, change change) *render.Result {
 	return after
 }
 
-// fileUse is what becomes of the content of a file that is no manifest.
+// fileUse is the way in which generators use the content of a file.
 type fileUse int
 
 const (
@@ -209,7 +208,7 @@ func (p *Prover) use(real string) fileUse {
 	return usedAsYAML
 }
 
-// files are those that the root is made of.
+// files returns the files of the root.
 func (p *Prover) files() *render.Manifests {
 	if p.manifests == nil {
 		found := p.renderer.Manifests(p.result.Root)

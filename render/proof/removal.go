@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// withoutRemoval undoes what takes a field away: a `null` or `$patch` of a strategic
-// merge patch, or an operation of a JSON6902 patch.
+// withoutRemoval undoes the removal of a field: a `null` or `$patch` of a strategic merge patch, or an
+// operation of a JSON6902 patch.
 func (f sourceFile) withoutRemoval(at tree.Position) ([]change, string) {
 	if text, ok := undone(tree.Normalize(f.data), at.Line, at.Column); ok {
 		return []change{{path: f.path, data: []byte(text)}}, ""
@@ -25,9 +25,8 @@ func (f sourceFile) withoutRemoval(at tree.Position) ([]change, string) {
 	return out, ""
 }
 
-// undoneEach is a document without one after the other of the removals that the
-// JSON6902 patch at a place makes, which is written as a string, so that lines do
-// not distinguish them.
+// undoneEach returns a document once for each removal of the JSON6902 patch at a place, with that removal
+// undone. The patch is a string on one line, so lines do not distinguish its operations.
 func undoneEach(text string, at tree.Position) []string {
 	var doc, patch yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil {
@@ -59,7 +58,7 @@ func undoneEach(text string, at tree.Position) []string {
 	return out
 }
 
-// undone is a text of YAML documents without the removal at a place in it.
+// undone returns YAML documents with the removal at a place undone.
 func undone(text string, line, column int) (string, bool) {
 	chunks, done := tree.SplitChunks(text), false
 	var out []string
@@ -93,7 +92,7 @@ func undoneIn(text string, line, column int) (string, bool) {
 	return string(data), err == nil
 }
 
-// wayTo are the nodes from a document to the innermost one that begins at a place.
+// wayTo returns the nodes from a document to the innermost one that begins at a place.
 func wayTo(n *yaml.Node, line, column int) []*yaml.Node {
 	for _, child := range n.Content {
 		if way := wayTo(child, line, column); way != nil {
@@ -106,7 +105,7 @@ func wayTo(n *yaml.Node, line, column int) []*yaml.Node {
 	return nil
 }
 
-// undoneInside undoes a removal in a text that the document holds in literal style.
+// undoneInside undoes a removal in a literal block of the document.
 func undoneInside(n *yaml.Node, file string, line, column int) bool {
 	if n.Kind == yaml.ScalarNode {
 		inside := strings.Split(n.Value, "\n")
@@ -129,7 +128,7 @@ func undoneInside(n *yaml.Node, file string, line, column int) bool {
 	return false
 }
 
-// undo changes what the last node of a way takes away.
+// undo undoes the removal by the last node of a path.
 func undo(way []*yaml.Node) bool {
 	if len(way) < 2 {
 		return false
@@ -160,8 +159,7 @@ func undo(way []*yaml.Node) bool {
 	return false
 }
 
-// undoOperation makes an operation that removes a value one that leaves it where
-// it is.
+// undoOperation replaces an operation that removes a value with one that moves it to its own place.
 func undoOperation(op *yaml.Node) bool {
 	kept := yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: op.Style}
 	from := "path"
@@ -184,9 +182,8 @@ func undoOperation(op *yaml.Node) bool {
 	return true
 }
 
-// detach takes the last node of a way out of what it is in, and that too when it
-// becomes empty: an empty list in a patch would empty the object's. A document
-// stays.
+// detach removes the last node of a path from its parent, and the parent too when it becomes empty: an empty
+// list in a patch would empty the object's. A document stays.
 func detach(way []*yaml.Node) bool {
 	for len(way) > 1 {
 		node, parent := way[len(way)-1], way[len(way)-2]

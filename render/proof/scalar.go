@@ -10,20 +10,20 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// scalarText is where the text of a scalar lies in a file, or of one that spans
-// lines its first one: without quotes, indicators, anchors and tags.
+// scalarText is where the text of a scalar, or its first line, is in a file: without quotes, indicators,
+// anchors and tags.
 type scalarText struct {
 	line     int // counted from 1
 	from, to int // runes of the line
 	quote    rune
 	plain    bool
-	// blank goes before a text where none is written.
+	// blank is written before a text where there is none.
 	blank string
 }
 
 func (w scalarText) text(lines [][]rune) []rune { return lines[w.line-1][w.from:w.to] }
 
-// scalarAt reads the scalar that begins at a place.
+// scalarAt returns the text of the scalar that begins at a place.
 func scalarAt(lines [][]rune, at tree.Position) (scalarText, bool) {
 	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {
 		return scalarText{}, false
@@ -51,7 +51,7 @@ func scalarAt(lines [][]rune, at tree.Position) (scalarText, bool) {
 	return w, true
 }
 
-// quoted is the text between quotes, on this line.
+// quoted returns the text between quotes, on this line.
 func (w scalarText) quoted(line []rune, quote rune) scalarText {
 	escape := quote
 	if quote == '"' {
@@ -65,8 +65,8 @@ func (w scalarText) quoted(line []rune, quote rune) scalarText {
 	return w
 }
 
-// plainEnd is the end of a text without quotes: a comment, the end of the line, or
-// in a collection in flow style what ends an entry of it.
+// plainEnd returns the end of a text without quotes: before a comment, at the end of the line, or in a flow
+// collection before the character that ends an entry.
 func plainEnd(text []rune, flow bool) int {
 	s := string(text)
 	if i := strings.IndexAny(s, ",}]"); flow && i >= 0 {
@@ -78,7 +78,7 @@ func plainEnd(text []rune, flow bool) int {
 	return len([]rune(strings.TrimRightFunc(s, unicode.IsSpace)))
 }
 
-// blockBelow is the first line of a block scalar whose header is on a line.
+// blockBelow returns the first line of a block scalar whose header is on a line.
 func blockBelow(lines [][]rune, header int) (scalarText, bool) {
 	for i := header; i < len(lines); i++ {
 		text := strings.TrimRight(string(lines[i]), " \t\r\n")
@@ -91,12 +91,12 @@ func blockBelow(lines [][]rune, header int) (scalarText, bool) {
 	return scalarText{}, false
 }
 
-// longest bounds the texts that are compared letter by letter.
+// longest limits the length of texts that are compared character by character.
 const longest = 2000
 
-// endsOfCommon are where what a text has in common with another ends: at its front
-// if it begins with the other, and the longest piece of it that is in the other, the
-// last of several. They are 0 when the texts have nothing in common.
+// endsOfCommon returns where the parts that a text shares with another end: at its beginning if it begins with
+// the other, and the longest part of it that is in the other, the last of several. It returns none when they
+// share nothing.
 func endsOfCommon(text, other []rune) []int {
 	if len(other) == 0 {
 		return nil
@@ -133,8 +133,8 @@ var (
 	dashedAt = regexp.MustCompile(`^(\s*)-(\s+)`)
 )
 
-// withEntry adds an entry to the collection that a place is the key of, or to the
-// element of a list that begins there.
+// withEntry adds an entry to the collection whose key is at a place, or to the element of a list that begins
+// there.
 func (f sourceFile) withEntry(at tree.Position) ([]change, string) {
 	lines := f.lines()
 	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 || at.Column > len(lines[at.Line-1]) {
@@ -161,7 +161,7 @@ func (f sourceFile) withEntry(at tree.Position) ([]change, string) {
 	return out, ""
 }
 
-// within adds an entry to the collection that is written from a rune of a line on.
+// within adds an entry to the collection that begins at a rune of a line.
 func (f sourceFile) within(lines [][]rune, line, from int, entry string) []byte {
 	text := strings.TrimSpace(string(lines[line-1][from:]))
 	switch {
@@ -186,7 +186,7 @@ func (f sourceFile) within(lines [][]rune, line, from int, entry string) []byte 
 	return nil
 }
 
-// firstOf is an entry to be put in front of the others of a collection.
+// firstOf returns an entry to be inserted before the others of a flow collection.
 func firstOf(others, entry string) string {
 	if others = strings.TrimSpace(others); others != "" && strings.ContainsRune("}]", rune(others[0])) {
 		return entry
@@ -194,7 +194,7 @@ func firstOf(others, entry string) string {
 	return entry + ", "
 }
 
-// onLine adds an entry in front of the first one of a collection in block style.
+// onLine adds an entry before the first one of a collection in block style.
 func (f sourceFile) onLine(lines [][]rune, line int, text, entry string) []byte {
 	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	m := dashedAt.FindString(text)

@@ -11,9 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Settle proves a claim. When its place is refuted, the other places of the root's
-// files that say what the field says are tried, as long as renders are left. It
-// returns the place that was proven, else the claim's.
+// Settle proves a claim. When its place is refuted, it tries the other places of the root's files that contain
+// the field's value, as long as renders are left. It returns the proven place, else the claim's.
 func (p *Prover) Settle(ctx context.Context, c Claim) (origin.Place, Proof) {
 	first := p.Prove(ctx, c)
 	if first.Outcome != Refuted || c.Place.Evidence == origin.Removed {
@@ -29,16 +28,15 @@ func (p *Prover) Settle(ctx context.Context, c Claim) (origin.Place, Proof) {
 	return c.Place, first
 }
 
-// candidate is a scalar of a file that says what a field says, or a part of it.
+// candidate is a scalar of a file that contains a field's value or a part of it.
 type candidate struct {
 	at tree.Position
-	// rank is lower for what is more like the field.
+	// rank is lower for more likely candidates.
 	rank int
 }
 
-// others are the places that a field's value may come from, but for the claim's own:
-// those under the field's own name first, then those that say just the same, and
-// the outermost files first.
+// others returns the places that a field's value may come from, without the claim's own: first those with the
+// field's key and value, then those with the same value, and the outermost files first.
 func (p *Prover) others(c Claim) []tree.Position {
 	s := newSubject(p.result.Objects, c)
 	if !s.found || !s.scalar() || textOf(s.value) == "" || len(s.steps) == 0 {
@@ -63,14 +61,14 @@ func (p *Prover) others(c Claim) []tree.Position {
 	return out
 }
 
-// seeker looks for scalars that say what a field says.
+// seeker looks for scalars that contain a field's value.
 type seeker struct {
 	texts []string
 	key   string
 	found []candidate
 }
 
-// document looks through a document, or a patch that is written in one.
+// document searches a document, or a patch that is a string in one.
 func (s *seeker) document(at *origin.Snippet, text string) {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) == nil {

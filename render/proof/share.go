@@ -1,12 +1,12 @@
 package proof
 
-// placeRenders bounds the renders of one place. One is enough when the place is right; the
-// others are for other places that say the same.
+// placeRenders limits the renders for one place. One is enough when the place is right; the others are for
+// other places with the same value.
 const placeRenders = 4
 
-// Share returns how many renders the proof of each place may take, given what a render costs
-// for each: one for every place as long as there are some, then more for the first places.
-// A place whose root costs too much gets none.
+// Share returns how many renders the proof of each place may take, given the cost of a render for each: one
+// for every place while renders are left, then more for the first places. A place whose root costs too much
+// gets none.
 func Share(costs []int, renders, cost int) []int {
 	shares := make([]int, len(costs))
 	for range placeRenders {

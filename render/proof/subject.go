@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// subject is the object of a claim and its field as they are.
+// subject is the object of a claim and its field before the change.
 type subject struct {
 	object  *render.Object
 	index   int
@@ -37,7 +37,7 @@ func (s subject) scalar() bool {
 	return true
 }
 
-// textOf is a scalar as text, "" for null.
+// textOf returns a scalar as text, "" for null.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -48,7 +48,7 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// target is what of the field a claim is about, as it may be written.
+// target returns the texts in which the claimed part of the value may be written.
 func (s subject) target(c Claim) []string {
 	text := portion(c, textOf(s.value))
 	out := []string{strings.TrimLeft(text, ":@"), origin.ContentHash.ReplaceAllString(text, "")}
@@ -58,8 +58,7 @@ func (s subject) target(c Claim) []string {
 	return out
 }
 
-// portion is the part of an image that a claim is about; other values are taken
-// whole.
+// portion returns the part of an image that a claim is about; other values whole.
 func portion(c Claim, value string) string {
 	name, version := origin.SplitImage(value)
 	switch {
@@ -72,7 +71,7 @@ func portion(c Claim, value string) string {
 	return value
 }
 
-// unpacked is the text that generators write in base64.
+// unpacked returns the text that a generator encoded in base64.
 func (s subject) unpacked(value string) (string, bool) {
 	if len(s.steps) < 2 || s.steps[0].Key != "binaryData" && (s.steps[0].Key != "data" || s.content["kind"] != "Secret") {
 		return "", false
@@ -81,7 +80,7 @@ func (s subject) unpacked(value string) (string, bool) {
 	return string(data), err == nil
 }
 
-// compare reports whether the field became what a change implies.
+// compare checks whether the field became what a change implies.
 func (s subject) compare(c Claim, now map[string]any, change change) Proof {
 	value, found := alike{change.marker}.follow(s.content, now, s.steps)
 	switch {
@@ -101,8 +100,8 @@ func (s subject) compare(c Claim, now map[string]any, change change) Proof {
 	return Proof{Refuted, fmt.Sprintf("the field becomes %q, which is not what the change implies", textOf(value))}
 }
 
-// became reports whether a scalar's new value is its old one with the change in it,
-// or just what is written now.
+// became reports whether a scalar's new value is its old one with the change applied, or the newly written
+// text.
 func (s subject) became(c Claim, now string, change change) bool {
 	old := textOf(s.value)
 	if change.marker == "" {
@@ -131,8 +130,7 @@ func without(text, marker string) string {
 	return strings.ReplaceAll(text, marker, "")
 }
 
-// returned reports whether the field, or the element of the list, that was taken
-// away is back.
+// returned checks whether the removed field, or element of the list, is back.
 func (s subject) returned(c Claim, value any, found bool) Proof {
 	if c.Element == nil {
 		if found && !s.found {
@@ -154,7 +152,7 @@ func (s subject) returned(c Claim, value any, found bool) Proof {
 	return Proof{Refuted, "the element is not there without what is said to take it away"}
 }
 
-// hasAgain reports whether a map has the keys that were said to be taken out of it.
+// hasAgain reports whether a map has the keys again that were removed from it.
 func (s subject) hasAgain(keys, value any) bool {
 	was, _ := s.value.(map[string]any)
 	now, isMap := value.(map[string]any)
@@ -167,8 +165,7 @@ func (s subject) hasAgain(keys, value any) bool {
 	return isMap && len(was) == 0
 }
 
-// holdsMarker reports whether the marker is an entry of a collection, or of an
-// element of a list.
+// holdsMarker reports whether the marker is an entry of a collection, or of an element of a list.
 func holdsMarker(value any, marker string) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -180,9 +177,8 @@ func holdsMarker(value any, marker string) bool {
 	return false
 }
 
-// again finds the object among those of the changed tree, whatever the change did
-// to what names it. A kind that nobody knows has a namespace, so that is not asked
-// for when there is no other way.
+// again finds the object among those of the changed tree, whatever the change did to its identity. An unknown
+// kind gets a namespace, so the namespace is ignored if the object is not found otherwise.
 func (s subject) again(was, now []*render.Object, marker string) *render.Object {
 	same := alike{marker}
 	if o := s.nth(was, now, same.identity); o != nil {
@@ -194,8 +190,8 @@ func (s subject) again(was, now []*render.Object, marker string) *render.Object 
 	})
 }
 
-// nth is the object of the same identity; when there are several, the one with as
-// many in front of it. The one in the same place is tried first.
+// nth returns the object with the same identity; when there are several, the one with as many such objects
+// before it. The object at the same index is tried first.
 func (s subject) nth(was, now []*render.Object, identity func(*render.Object) string) *render.Object {
 	id := identity(s.object)
 	if s.index < len(now) && identity(now[s.index]) == id {
@@ -219,10 +215,10 @@ func (s subject) nth(was, now []*render.Object, identity func(*render.Object) st
 	return nil
 }
 
-// alike compares what was with what is, but for a marker that was put in.
+// alike compares values before and after a change, ignoring its marker.
 type alike struct{ marker string }
 
-// identity names an object, but for the hash of its content.
+// identity returns the identity of an object, without the hash of its content.
 func (a alike) identity(o *render.Object) string {
 	var head struct {
 		APIVersion, Kind string
@@ -235,8 +231,8 @@ func (a alike) identity(o *render.Object) string {
 	}, "\x00"), a.marker)
 }
 
-// follow goes the way of a field path in what is, to the elements of lists that
-// were on it in what was.
+// follow follows a field path in the changed value. In lists it follows the elements that match those before
+// the change.
 func (a alike) follow(was, now any, steps []origin.PathStep) (any, bool) {
 	for len(steps) > 0 {
 		next, used := origin.ValueAt(now, steps)
@@ -254,8 +250,8 @@ func (a alike) follow(was, now any, steps []origin.PathStep) (any, bool) {
 	return now, true
 }
 
-// element is the index of the element that was at another, perhaps: one that has
-// the marker is preferred to one that is the same.
+// element returns the index of the element that matches a previous one; elements with the marker are preferred
+// to equal ones.
 func (a alike) element(list []any, old any, index int) int {
 	best := -1
 	for i, e := range list {
@@ -269,7 +265,7 @@ func (a alike) element(list []any, old any, index int) int {
 	return best
 }
 
-// stripped are the fields by which an element is found, without the marker.
+// stripped returns the merge keys of an element, without the marker.
 func (a alike) stripped(e any) any {
 	m, ok := e.(map[string]any)
 	if !ok {
@@ -286,7 +282,7 @@ func (a alike) stripped(e any) any {
 	return out
 }
 
-// in reports whether the marker is in the fields by which an element is found.
+// in reports whether the marker is in the merge keys of an element.
 func (a alike) in(e any) bool {
 	return a.marker != "" && !reflect.DeepEqual(a.stripped(e), alike{}.stripped(e))
 }
