@@ -8,20 +8,20 @@ import (
 	"text/template/parse"
 )
 
-// Action is an action of a template. There is one for each text.
+// Action is an action of a template. Actions with the same text are one.
 type Action struct {
-	// Keys are the keys of values that it may read, and pairs of such that it reads together, as a.b.
+	// Keys are the keys of values that it may read, and pairs of keys that it reads together, as a.b.
 	Keys []string
 	// number identifies it among the actions of an engine.
 	number int
-	// variables are the numbers of those that it has, and includes the templates that it names.
+	// variables are the numbers of its variables, and includes the templates that it names.
 	variables []int
 	includes  []string
-	// declares is set for one that declares or assigns a variable.
+	// declares is set if it declares or assigns a variable.
 	declares bool
 }
 
-// actions are the actions of pipelines. They are safe for concurrent use.
+// actions maps pipelines to their actions. It is safe for concurrent use.
 type actions struct {
 	mu     sync.Mutex
 	of     map[actionKey]*Action
@@ -29,7 +29,7 @@ type actions struct {
 	*numbers
 }
 
-// numbers count the actions and variables of an engine. They are safe for concurrent use.
+// numbers assigns numbers to the actions and variables of an engine. It is safe for concurrent use.
 type numbers struct {
 	mu        sync.Mutex
 	actions   int
@@ -38,7 +38,7 @@ type numbers struct {
 
 func newNumbers() *numbers { return &numbers{variables: map[string]int{}} }
 
-// actionKey is a pipeline, and the name of what a `{{template}}` executes with it; empty for other actions.
+// actionKey is a pipeline and, for `{{template}}`, the name of the template; "" for other actions.
 type actionKey struct {
 	pipe     *parse.PipeNode
 	template string
@@ -84,7 +84,7 @@ func (ns *numbers) newAction(text string, declares bool) *Action {
 	return a
 }
 
-// variablesIn are the variables in the text of an action, each once.
+// variablesIn returns the variables in the text of an action, each once.
 func variablesIn(text string) (names []string) {
 	for at := strings.IndexByte(text, '$'); at >= 0; {
 		end := at + 1 + len(word(text[at+1:]))
@@ -100,7 +100,7 @@ func variablesIn(text string) (names []string) {
 	return names
 }
 
-// includesIn are the templates that the text of an action names: after `include` or `template`, in quotes.
+// includesIn returns the templates that the text of an action names: after `include` or `template`, in quotes.
 func includesIn(text string) (names []string) {
 	for at := 0; at < len(text); at++ {
 		if at > 0 && isWord(text[at-1]) {
@@ -121,7 +121,7 @@ func includesIn(text string) (names []string) {
 	return names
 }
 
-// word is what of letters, digits and underscores a text begins with.
+// word returns the letters, digits and underscores at the beginning of a text.
 func word(text string) string {
 	end := 0
 	for end < len(text) && isWord(text[end]) {
@@ -134,8 +134,8 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// keysIn are the keys that the text of an action reads, as a field or in quotes as an argument of a function, and pairs
-// of such that it reads together.
+// keysIn returns the keys that the text of an action reads, as a field or as a quoted argument of a function,
+// and pairs of keys that it reads together.
 func keysIn(text string) (keys []string) {
 	before, end := "", 0
 	for at := 0; at < len(text); {
@@ -153,7 +153,7 @@ func keysIn(text string) (keys []string) {
 	return keys
 }
 
-// keyAt is the key that is read at an offset, and the offset after it; empty if there is none.
+// keyAt returns the key that is read at an offset, and the offset after it; "" if there is none.
 func keyAt(text string, at int) (key string, after int, quoted bool) {
 	switch text[at] {
 	case '.':

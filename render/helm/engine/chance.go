@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// Chance is a call of a function whose result is chance, or depends on the state of a
-// cluster or machine that is not known.
+// Chance is a call of a function whose result is random, or depends on the unknown state of a cluster or
+// machine.
 type Chance struct {
 	Function string
-	// At is where it was called, File the template file whose output was being made.
+	// At is the place of the call, File the template file that was being executed.
 	At   Place
 	File string
-	// Query is what was looked up.
+	// Query is the query of a lookup.
 	Query Query
 }
 
-// chance makes what charts get by chance from a seed.
+// chance implements functions with random results by means of a seed.
 type chance struct {
 	run *run
-	// counts is how often a function was called with the same arguments.
+	// counts is the number of calls of a function by function and arguments.
 	counts map[string]int
 	calls  []Chance
 }
 
-// certificate is what the functions for certificates return.
+// certificate is the result of the functions for certificates.
 type certificate struct{ Cert, Key string }
 
 func (c *chance) functions() template.FuncMap {
@@ -80,8 +80,8 @@ func printableASCII() string {
 	return string(all)
 }
 
-// source notes a call and returns its source of random numbers. It is that of the function, its
-// arguments and how often it was called with them, so that calls elsewhere do not change it.
+// source records a call and returns its source of random numbers. It depends on the function, its arguments
+// and the number of such calls, so that other calls do not change it.
 func (c *chance) source(function string, args ...any) *rand.ChaCha8 {
 	c.note(function)
 	key := fmt.Sprintf("%s %v", function, args)
@@ -140,7 +140,7 @@ func (c *chance) shuffle(text string) string {
 	return string(runes)
 }
 
-// bcrypt returns what looks like a hash. That of Helm differs each time by its salt.
+// bcrypt returns a text that looks like a hash. In Helm it differs each time by its salt.
 func (c *chance) bcrypt(password string) string {
 	encoded := strings.ReplaceAll(base64.RawStdEncoding.EncodeToString(c.bytes(40, "bcrypt", password)), "+", ".")
 	return "$2a$10$" + encoded[:53]
@@ -180,12 +180,12 @@ func (c *chance) certificate(function string, args ...any) certificate {
 	return certificate{Cert: c.pem(function, "CERTIFICATE", args...), Key: c.pem(function, "RSA PRIVATE KEY", args...)}
 }
 
-// signed is a certificate for a key that is given.
+// signed returns a certificate for a given key.
 func (c *chance) signed(function, key string, args ...any) certificate {
 	return certificate{Cert: c.pem(function, "CERTIFICATE", args...), Key: key}
 }
 
-// customCertificate takes a certificate and a key in Base64.
+// customCertificate returns a certificate from a certificate and a key in Base64.
 func customCertificate(cert64, key64 string) (certificate, error) {
 	var made certificate
 	for _, part := range []struct {
@@ -204,7 +204,7 @@ func customCertificate(cert64, key64 string) (certificate, error) {
 	return made, nil
 }
 
-// keys returns the keys of maps, each map's in order.
+// keys returns the keys of maps, sorted for each map.
 func keys(maps ...map[string]any) []string {
 	all := []string{}
 	for _, m := range maps {

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// now is the time of the clock, and another one in another Variant.
+// now returns the time of the clock, a different one in each Variant.
 func (c *chance) now(function string) time.Time {
 	c.note(function)
 	return c.run.opts.Now.UTC().Add(time.Duration(c.run.opts.Variant) * (400*24*time.Hour + 3*time.Hour + 7*time.Minute + 11*time.Second))
 }
 
-// moment is what the functions for dates take as a time: the present for what is none.
+// moment returns the time that the date functions use for a value: the present time for values that are no
+// time.
 func (c *chance) moment(function string, date any) time.Time {
 	switch date := date.(type) {
 	case time.Time:
@@ -38,7 +39,7 @@ func (c *chance) htmlDateInZone(date any, zone string) string {
 	return c.dateInZone(time.DateOnly, date, zone)
 }
 
-// dateInZone formats a time. The time zones of the machine are not read: one but UTC is
+// dateInZone formats a time. The time zones of the machine are not read: the time in a zone other than UTC is
 // unknown.
 func (c *chance) dateInZone(layout string, date any, zone string) string {
 	t := c.moment("dateInZone", date).UTC()

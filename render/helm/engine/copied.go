@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxCopied bounds how many files of a chart are compared with what an action wrote.
+// maxCopied limits the files of a chart that are compared with an action's output.
 const maxCopied = 500
 
-// copied returns the file of a chart, as a call that made its text, that the byte at an offset of what an action wrote
-// was copied from: one whose lines are all there, each once but for the space around it. It is nil if there is none, or
-// more than one.
+// copied returns the file of a chart, as a call, from which the byte at an offset of an action's output was
+// copied, and the offset in it. All lines of the file must be in the output exactly once, ignoring the space
+// around them. It returns nil if no file or several match.
 func (r *run) copied(s *segment, text string, at int) (*call, int) {
 	n := r.node(s.node)
 	if n.pipe == nil || !strings.Contains(n.pipe.String(), "Files") {
@@ -44,7 +44,7 @@ func (r *run) copied(s *segment, text string, at int) (*call, int) {
 	return found, min(found.starts[asked-begins]+max(column, 0), len(found.text)-1)
 }
 
-// linesIn is where some lines are among others, so that a wanted one is among them, and how many times.
+// linesIn returns where some lines occur in others so that they include line asked, and how often.
 func linesIn(lines, some []string, asked int) (from, times int) {
 	for i := max(0, asked-len(some)+1); i <= asked && i+len(some) <= len(lines); i++ {
 		if slices.Equal(lines[i:i+len(some)], some) {
@@ -54,7 +54,7 @@ func linesIn(lines, some []string, asked int) (from, times int) {
 	return from, times
 }
 
-// filesAt are the files of the chart of a template that are no templates, as calls. They are made once.
+// filesAt returns the files of a template's chart that are no templates, as calls. They are made once.
 func (r *run) filesAt(template string) []*call {
 	dir := template
 	if at := strings.LastIndex(template, "/templates/"); at >= 0 {

@@ -7,8 +7,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// cheap are functions that take no longer for larger arguments, or for strings only as long as
-// reading them takes.
+// cheap are functions that take constant time, or for strings the time to read them.
 var cheap = words(` default coalesce ternary empty required fail getHostByName hello
 	get set unset hasKey list tuple index dig pluck has mustHas
 	kindOf kindIs typeOf typeIs typeIsLike first mustFirst last mustLast
@@ -19,15 +18,14 @@ var cheap = words(` default coalesce ternary empty required fail getHostByName h
 	dateModify date_modify mustDateModify must_date_modify
 	randAlpha randAlphaNum randNumeric randAscii randBytes randInt uuidv4 bcrypt htpasswd buildCustomCert fromToml `)
 
-// shallow are functions that copy a list or map, but not what it holds.
+// shallow are functions that copy a list or map, but not its elements.
 var shallow = words(` append push mustAppend mustPush prepend mustPrepend rest mustRest initial mustInitial reverse mustReverse
 	slice mustSlice concat chunk mustChunk keys values pick omit all any compact mustCompact `)
 
 // squares are functions that compare every element of a list with every other.
 var squares = words(` uniq mustUniq without mustWithout `)
 
-// bounded returns a function that counts its work, and is not called when that would be too
-// much.
+// bounded returns a function that counts its work and fails before a call that would exceed the limits.
 func (r *run) bounded(name string, fn any) any {
 	if cheap[name] {
 		return fn
@@ -54,7 +52,7 @@ func (r *run) bounded(name string, fn any) any {
 	return r.boundedValue(name, reflect.ValueOf(fn))
 }
 
-// boundedKeys is bounded for dict, which makes texts of its keys alone.
+// boundedKeys is bounded for dict, which converts only its keys to texts.
 func (r *run) boundedKeys(name string, dict func(...any) map[string]any) any {
 	return func(all ...any) (map[string]any, error) {
 		for i := 0; i < len(all); i += 2 {
@@ -77,8 +75,8 @@ func words(list string) map[string]bool {
 	return all
 }
 
-// boundedValue is bounded for a function of any type. Its errors are panics, which text/template
-// takes as errors of the function.
+// boundedValue is bounded for a function of any type. It reports errors as panics, which text/template
+// converts to errors of the function.
 func (r *run) boundedValue(name string, fn reflect.Value) any {
 	call := fn.Call
 	if fn.Type().IsVariadic() {
@@ -100,7 +98,7 @@ func (r *run) boundedValue(name string, fn reflect.Value) any {
 	}).Interface()
 }
 
-// outer is the size of a value without what it holds.
+// outer returns the size of a value without its elements.
 func outer(v reflect.Value) int {
 	for v.Kind() == reflect.Interface && !v.IsNil() {
 		v = v.Elem()
@@ -137,33 +135,33 @@ func (r *run) afford(name string, args ...any) error {
 	return r.spend(size)
 }
 
-// maxNested is how deep values may be nested that functions go through.
+// maxNested limits the depth of values that functions traverse.
 const maxNested = 1_000
 
 // meter counts the size of a value.
 type meter struct {
-	// left is how much larger it may be; negative for what is too large.
+	// left is the size that remains; negative if the value is too large.
 	left int
 	// capabilities is set when .Capabilities is part of it.
 	capabilities bool
 }
 
-// size is about how many bytes writing a value takes, what it holds more than once counted
-// again. It is more than Limits.Value for what is too large or holds itself.
+// size returns the approximate number of bytes of a printed value; parts that occur several times count each
+// time. It exceeds Limits.Value for a value that is too large or contains itself.
 func (r *run) size(v reflect.Value) int {
 	m := &meter{left: r.limits.Value + 1}
 	measure(v, 0, m)
 	return r.measured(m)
 }
 
-// sizeOf is the size of a value that is held.
+// sizeOf is size for a value in an interface.
 func (r *run) sizeOf(v any) int {
 	m := &meter{left: r.limits.Value + 1}
 	measureHeld(v, 0, m)
 	return r.measured(m)
 }
 
-// measured is the size of what was gone through.
+// measured returns the size that a meter counted.
 func (r *run) measured(m *meter) int {
 	if m.capabilities {
 		r.readKubeVersion()
@@ -171,7 +169,7 @@ func (r *run) measured(m *meter) int {
 	return r.limits.Value + 1 - max(m.left, 0)
 }
 
-// measureHeld is measure for the value in an interface. What values are mostly made of is measured without reflection.
+// measureHeld is measure for the value in an interface. It measures the common types without reflection.
 func measureHeld(v any, depth int, m *meter) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -210,14 +208,14 @@ func measureMap(of map[string]any, depth int, m *meter) {
 	}
 }
 
-// measureInterface is measure for an interface that holds a value, which counts as one too.
+// measureInterface is measure for an interface with its value. The interface counts as a value too.
 func measureInterface(v any, depth int, m *meter) {
 	if taken(depth, m) && v != nil {
 		measureHeld(v, depth+1, m)
 	}
 }
 
-// taken takes what every value costs off what is left, and reports whether that is left for what the value holds.
+// taken subtracts the constant cost of a value, and reports whether something is left for its elements.
 func taken(depth int, m *meter) bool {
 	if m.left -= 8; m.left < 0 {
 		return false
@@ -228,7 +226,7 @@ func taken(depth int, m *meter) bool {
 	return m.left >= 0
 }
 
-// measure takes the size of a value off what is left.
+// measure subtracts the size of a value from the size that is left.
 func measure(v reflect.Value, depth int, m *meter) {
 	if !taken(depth, m) {
 		return

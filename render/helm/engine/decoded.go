@@ -6,20 +6,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// decoded are texts of YAML that templates decoded, with what they are: charts decode the same ones in each rendering, and
-// often several times. It is safe for concurrent use.
+// decoded caches decoded YAML texts: charts decode the same ones in each rendering, and often several times.
+// It is safe for concurrent use.
 type decoded struct {
 	mu    sync.Mutex
 	of    map[string]map[string]any
 	bytes int
 }
 
-// maxDecoded bounds the texts that are kept, in bytes.
+// maxDecoded limits the texts that are kept, in bytes.
 const maxDecoded = 256 << 10
 
 func newDecoded() *decoded { return &decoded{of: map[string]map[string]any{}} }
 
-// get returns a copy of what a text decodes to.
+// get returns a copy of a decoded text.
 func (d *decoded) get(text string) map[string]any {
 	d.mu.Lock()
 	known, ok := d.of[text]
@@ -34,7 +34,7 @@ func (d *decoded) get(text string) map[string]any {
 	return decode(text)
 }
 
-// keep keeps what a text decodes to, in place of all others when they are too large.
+// keep stores a decoded text. It drops all others when they get too large.
 func (d *decoded) keep(text string, m map[string]any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *decoded) keep(text string, m map[string]any) {
 	}
 }
 
-// decode decodes YAML as Helm does, which says what is wrong with it in the result.
+// decode decodes YAML as Helm does, which returns errors in the result.
 func decode(text string) map[string]any {
 	m := map[string]any{}
 	if err := yaml.Unmarshal([]byte(text), &m); err != nil {

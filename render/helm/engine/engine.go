@@ -14,34 +14,33 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// Options steer rendering. The zero value is the default.
+// Options configure rendering. The zero value is the default.
 type Options struct {
 	Limits Limits
-	// Seed is what chance is made of. Equal seeds give equal output.
+	// Seed determines random results. Equal seeds give equal output.
 	Seed string
 	// Now is the time of the clock.
 	Now time.Time
-	// Lookup answers the function `lookup`, given Variant. When nil, nothing is known.
+	// Lookup implements the function `lookup`, given Variant. If nil, nothing is known.
 	Lookup func(asked Query, variant int) Answer
-	// Variant is another outcome of chance than that of the same seed and Variant 0.
+	// Variant selects other random results for the same seed.
 	Variant int
-	// Found has `lookup` find what is not known, an object with little in it; else it is not
-	// there.
+	// Found makes `lookup` return a minimal object for an unknown one; else it returns none.
 	Found bool
-	// KubeVersionRead, when set, is set to true before a template may read the version of Kubernetes. What a
-	// template makes depends on that version only then.
+	// KubeVersionRead, if set, is set to true before a template may read the version of Kubernetes. Only then
+	// a template's output depends on that version.
 	KubeVersionRead *atomic.Bool
-	// Data is what Text executes a template with, and Template are options of it; none for an error
-	// where a map does not have a key.
+	// Data is the data with which Text executes a template, and Template its options; by default a missing key
+	// of a map is an error.
 	Data     any
 	Template []string
 }
 
-// Engine renders a chart, perhaps several times. It keeps the parsed templates of the chart, and
-// of those of `tpl` none. It is safe for concurrent use.
+// Engine renders a chart, perhaps several times. It keeps the chart's parsed templates, but not those of
+// `tpl`. It is safe for concurrent use.
 type Engine struct {
 	names, builtins template.FuncMap
-	// left and right are the delimiters; empty for the usual ones.
+	// left and right are the delimiters; empty for the default ones.
 	left, right string
 
 	actions *actions
@@ -49,7 +48,7 @@ type Engine struct {
 
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile
-	// files are those of parsed that are files of charts, which do not change, by these.
+	// files are the entries of parsed for files of charts, which do not change, by file.
 	files map[fileOf]*parsedFile
 	nodes nodes
 	named map[string]namedActions
@@ -57,7 +56,7 @@ type Engine struct {
 	definitions definitions
 }
 
-// fileOf is a file of a chart, by the name that it has there.
+// fileOf is a file of a chart and its name there.
 type fileOf struct {
 	name string
 	file *common.File
@@ -68,13 +67,13 @@ func New() *Engine {
 	return &Engine{parsed: map[source]*parsedFile{}, files: map[fileOf]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(newNumbers()), decoded: newDecoded(), named: map[string]namedActions{}}
 }
 
-// Rendering is the outcome of rendering a chart.
+// Rendering is the result of rendering a chart.
 type Rendering struct {
-	// Files are what the templates made, in the order in which they were executed.
+	// Files are the outputs of the templates, in the order of execution.
 	Files []*File
-	// Chance are the calls of functions whose result is not that of their arguments.
+	// Chance are the calls of functions whose results do not depend on their arguments alone.
 	Chance []Chance
-	// Steps and Work are what it cost, in the units of Limits.
+	// Steps and Work are the cost, in the units of Limits.
 	Steps, Work int
 }
 
@@ -90,9 +89,8 @@ type File struct {
 	run  *run
 }
 
-// Render executes the templates of a chart. values are those of ToRenderValues: Values,
-// Release, Capabilities. An error in a template is an *Error; what there was of Chance before it is
-// returned too.
+// Render executes the templates of a chart. values are those of ToRenderValues: Values, Release, Capabilities.
+// An error in a template is an *Error; the calls in Chance before it are returned too.
 func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (rendering *Rendering, err error) {
 	x, err := e.begin(ctx, c, values, opts)
 	if err != nil {
@@ -101,8 +99,9 @@ func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Value
 	return x.rest()
 }
 
-// One executes one template file, without what those that Render executes before it change in the values. If there are none,
-// rest executes the others, and returns what Render does; else rest is nil. file is nil if there is no such file.
+// One executes one template file, without the changes to values by files that Render executes before it. If
+// there are none, rest executes the others and returns the result of Render; else rest is nil. file is nil if
+// there is no such file.
 func (e *Engine) One(ctx context.Context, c *chart.Chart, values common.Values, opts Options, name string) (file *File, rest func() (*Rendering, error), err error) {
 	x, err := e.begin(ctx, c, values, opts)
 	if err != nil {
@@ -118,16 +117,16 @@ func (e *Engine) One(ctx context.Context, c *chart.Chart, values common.Values, 
 	return file, rest, err
 }
 
-// execution is a chart that is being rendered.
+// execution is a rendering of a chart.
 type execution struct {
 	*run
 	root *template.Template
-	// left are the templates that were not executed so far, and files what others made.
+	// left are the templates that remain to be executed, and files the outputs so far.
 	left  []chartTemplate
 	files []*File
 }
 
-// begin prepares what the templates of a chart need to be executed.
+// begin prepares the execution of a chart's templates.
 func (e *Engine) begin(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (x *execution, err error) {
 	x = &execution{run: newRun(ctx, e, opts), root: template.New(tplName).Option("missingkey=zero")}
 	defer x.recovered(&err)
@@ -149,7 +148,7 @@ func (e *Engine) begin(ctx context.Context, c *chart.Chart, values common.Values
 	return x, nil
 }
 
-// rest executes each template that was not executed and is no partial.
+// rest executes each remaining template that is no partial.
 func (x *execution) rest() (*Rendering, error) {
 	for len(x.left) > 0 {
 		if !isExecuted(x.left[0]) {
@@ -161,10 +160,10 @@ func (x *execution) rest() (*Rendering, error) {
 	return x.rendering(), nil
 }
 
-// isExecuted reports whether a template is executed by itself, as partials are not.
+// isExecuted reports whether a template is executed by itself: partials are not.
 func isExecuted(t chartTemplate) bool { return !strings.HasPrefix(path.Base(t.name), "_") }
 
-// next executes one of the templates that are left, without those before it.
+// next executes a remaining template and drops those before it.
 func (x *execution) next(at int) (file *File, err error) {
 	defer x.recovered(&err)
 	t, first := x.left[at], len(x.files) == 0 && !slices.ContainsFunc(x.left[:at], isExecuted)
@@ -181,12 +180,12 @@ func (x *execution) next(at int) (file *File, err error) {
 	return file, nil
 }
 
-// rendering is what was made so far.
+// rendering returns the result so far.
 func (x *execution) rendering() *Rendering {
 	return &Rendering{Files: x.files, Chance: x.chance.calls, Steps: x.steps, Work: x.work}
 }
 
-// recovered makes an error of a panic.
+// recovered converts a panic to an error.
 func (r *run) recovered(err *error) {
 	if failure := recover(); failure != nil {
 		*err = r.panicked(failure)

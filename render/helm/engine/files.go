@@ -20,7 +20,7 @@ func newFiles(from []*common.File) files {
 	return all
 }
 
-// GetBytes returns the content of a file, empty if there is none.
+// GetBytes returns the content of a file; empty if it does not exist.
 func (f files) GetBytes(name string) []byte {
 	if data, ok := f[name]; ok {
 		return data
@@ -31,10 +31,10 @@ func (f files) GetBytes(name string) []byte {
 // Get returns the content of a file as text.
 func (f files) Get(name string) string { return string(f.GetBytes(name)) }
 
-// maxGlob bounds patterns: their alternatives multiply.
+// maxGlob limits the length of patterns: their alternatives multiply.
 const maxGlob = 1_000
 
-// Glob returns the files whose paths match a pattern; all if it is none.
+// Glob returns the files whose paths match a pattern; all if the pattern is invalid.
 func (f files) Glob(pattern string) (files, error) {
 	if len(pattern) > maxGlob || strings.Count(pattern, "{") > 10 {
 		return nil, exceeded("the pattern is longer than %d bytes or has more than 10 braces", maxGlob)
@@ -58,7 +58,7 @@ func (f files) AsConfig() string { return f.data(func(data []byte) string { retu
 // AsSecrets returns the files as the data of a Secret.
 func (f files) AsSecrets() string { return f.data(base64.StdEncoding.EncodeToString) }
 
-// data returns the files as YAML by the last parts of their paths.
+// data returns the files as YAML, by the last elements of their paths.
 func (f files) data(encode func([]byte) string) string {
 	if f == nil {
 		return ""

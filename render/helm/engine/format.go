@@ -13,8 +13,8 @@ import (
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// formats are the functions that Helm adds to read and write formats. Without `must` they
-// say what is wrong in their result, if at all.
+// formats returns Helm's functions for reading and writing formats. Those without `must` return errors in
+// their result, if at all.
 func formats(d *decoded) template.FuncMap {
 	return template.FuncMap{
 		"toToml": toTOML, "mustToToml": mustToTOML, "fromToml": fromTOML,
@@ -94,7 +94,7 @@ func mustToTOML(v any) (string, error) {
 	return data.String(), err
 }
 
-// maxNesting bounds the brackets of a TOML text: the decoder calls itself for each.
+// maxNesting limits the brackets of a TOML text: the decoder recurses for each.
 const maxNesting = 100_000
 
 func fromTOML(text string) (map[string]any, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// builtins are the functions of text/template by their names, for the parser.
+// builtins returns the names of text/template's functions, for the parser.
 func builtins() map[string]any {
 	names := map[string]any{}
 	for name := range strings.FieldsSeq("and call html index js len not or print printf println slice urlquery eq ge gt le lt ne") {
@@ -20,7 +20,7 @@ func builtins() map[string]any {
 	return names
 }
 
-// functionNames are the functions that charts may call, for the parser.
+// functionNames returns the functions that charts may call, for the parser.
 func functionNames() template.FuncMap {
 	r := newRun(context.Background(), nil, Options{})
 	names := r.functions(nil)
@@ -30,9 +30,8 @@ func functionNames() template.FuncMap {
 	return names
 }
 
-// functions returns what charts may call: sprig's functions, those that Helm adds, and in
-// place of some that depend on chance ones that do not. Those that may cost more than their
-// arguments are bounded.
+// functions returns the functions that charts may call: sprig's functions, those that Helm adds, and
+// deterministic replacements for some. Functions that may cost more than reading their arguments are bounded.
 func (r *run) functions(root *template.Template) template.FuncMap {
 	f := sprig.TxtFuncMap()
 	delete(f, "env")
@@ -55,7 +54,7 @@ func (r *run) functions(root *template.Template) template.FuncMap {
 	return f
 }
 
-// required returns a value, or an error if there is none.
+// required returns an error for nil and the empty text.
 func required(message string, value any) (any, error) {
 	if value == nil || value == "" {
 		return value, errors.New(message)
@@ -63,7 +62,7 @@ func required(message string, value any) (any, error) {
 	return value, nil
 }
 
-// copying returns the functions that copy a value, quicker than those of sprig.
+// copying returns replacements for sprig's functions that copy values, which are faster.
 func copying(f template.FuncMap) template.FuncMap {
 	plain, must := f["deepCopy"].(func(any) any), f["mustDeepCopy"].(func(any) (any, error))
 	return template.FuncMap{

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// growth is how many bytes more than their arguments functions may make, given the size of
+// growth is how many bytes the results of functions may have in addition to their arguments, given the size of
 // the arguments.
 var growth = map[string]func(size int, args []any) int{
 	"repeat":  func(_ int, args []any) int { return times(number(args, 0), len(text(args, 1))) },
@@ -40,7 +40,8 @@ var growth = map[string]func(size int, args []any) int{
 	"genSignedCertWithKey":       keyed,
 }
 
-// keyed is what making a key or certificate counts for. Reading as much takes as long, and no chart makes thousands.
+// keyed is the cost of making a key or certificate: reading as many bytes takes as long. No chart makes
+// thousands.
 func keyed(int, []any) int { return 32 << 10 }
 
 func number(args []any, i int) int {
@@ -53,7 +54,7 @@ func text(args []any, i int) string {
 	return s
 }
 
-// times is a product that does not overflow; the largest number stands for all above.
+// times returns a product, at most math.MaxInt32.
 func times(a, b int) int {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -72,14 +73,14 @@ func replaced(src, old, with string) int {
 	return times(strings.Count(src, old), len(with))
 }
 
-// replacedByPattern bounds the matches of a pattern by the length of the text. What replaces a
-// match may hold it several times: `$0$0`.
+// replacedByPattern estimates the matches of a pattern by the length of the text. The replacement may contain
+// a match several times: `$0$0`.
 func replacedByPattern(_ int, args []any) int {
 	src, with := len(text(args, 1)), text(args, 2)
 	return min(times(src+1, len(with))+times(src, 1+strings.Count(with, "$")), math.MaxInt32)
 }
 
-// counted is the size of the numbers from start to stop.
+// counted returns the size of the numbers from start to stop.
 func counted(start, stop, step int) int {
 	const far = 1 << 40
 	if start > far || start < -far || stop > far || stop < -far || step > far || step < -far {
@@ -104,11 +105,11 @@ func sequence(_ int, args []any) int {
 	return 0
 }
 
-// maxWidth is the largest width and precision that fmt takes.
+// maxWidth is the largest width and precision that fmt accepts.
 const maxWidth = 1_000_000
 
-// formatted bounds the widths that a format names or takes from its arguments, and how
-// often it may write an argument.
+// formatted estimates the size of a result of printf: the widths in the format or the arguments, and how often
+// it may write an argument.
 func formatted(size int, args []any) int {
 	format := text(args, 0)
 	total, digits := 0, 0

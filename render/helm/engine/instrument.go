@@ -7,7 +7,7 @@ import (
 	"text/template/parse"
 )
 
-// node is a part of a template that execution passes.
+// node is a part of a template for which the tracer is called.
 type node struct {
 	file *parsedFile
 	// pos is its offset in the text of the file.
@@ -16,18 +16,18 @@ type node struct {
 	literal bool
 	// parent is the index of the control action around it, -1 if there is none.
 	parent int
-	// pipe is what an action evaluates.
+	// pipe is the pipeline of an action.
 	pipe *parse.PipeNode
 }
 
-// nodes are nodes by their numbers.
+// nodes are nodes by number.
 type nodes struct {
-	// first is the number of the first one.
+	// first is the number of the first node.
 	first int
 	all   []node
 }
 
-// ofRun is the first number of the nodes that a run has of its own: those of what `tpl` is given.
+// ofRun is the first number of a run's own nodes: those of texts passed to `tpl`.
 const ofRun = 1 << 30
 
 // node returns the node with a number.
@@ -40,26 +40,26 @@ func (r *run) node(id int) node {
 	return r.engine.nodes.all[id]
 }
 
-// The functions that instrumented templates call. Charts cannot: their texts are parsed before
-// these names are defined.
+// The functions that instrumented templates call. Charts cannot call them: their texts are parsed before these
+// names are defined.
 const (
 	passName  = "preadmitPass"
 	writeName = "preadmitWrite"
 	enterName = "preadmitEnter"
 	leaveName = "preadmitLeave"
-	// kubeVersionName goes before what names the version of Kubernetes.
+	// kubeVersionName is called before a node that names the version of Kubernetes.
 	kubeVersionName = "preadmitKubeVersion"
 )
 
-// instrument puts the tracer's actions into a tree.
+// instrument inserts the tracer's actions into a tree.
 func (ns *nodes) instrument(file *parsedFile, tree *parse.Tree) {
 	if tree.Root != nil {
 		ns.list(file, tree.Root, -1)
 	}
 }
 
-// list instruments a list of nodes. It begins with an action even if it is empty, so that every
-// iteration of a loop is counted.
+// list instruments a list of nodes. Even an empty list gets an action, so that every iteration of a loop is
+// counted.
 func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 	if list == nil {
 		return
@@ -77,7 +77,7 @@ func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 	list.Nodes = out
 }
 
-// item returns a node with the actions that go with it.
+// item returns a node with its tracing actions.
 func (ns *nodes) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
 	at := func(name string, about node) parse.Node {
 		about.file, about.pos, about.parent = file, int(n.Position()), parent
@@ -115,13 +115,13 @@ func (ns *nodes) branch(file *parsedFile, n parse.Node, b *parse.BranchNode, par
 	return []parse.Node{tell(passName, id, b.Pos), n}
 }
 
-// note sets the number of a node.
+// note stores a node and returns its number.
 func (ns *nodes) note(n node) int {
 	ns.all = append(ns.all, n)
 	return ns.first + len(ns.all) - 1
 }
 
-// told are the parts of an action `{{name id}}`, which are made at once.
+// told holds the nodes of an action `{{name id}}`, so that they are allocated at once.
 type told struct {
 	action  parse.ActionNode
 	pipe    parse.PipeNode
@@ -132,7 +132,7 @@ type told struct {
 	args    [2]parse.Node
 }
 
-// tell is the action `{{name id}}`.
+// tell returns the action `{{name id}}`.
 func tell(name string, id int, pos parse.Pos) parse.Node {
 	t := new(told)
 	t.cmds[0] = t.call(name, id, pos)
@@ -141,7 +141,7 @@ func tell(name string, id int, pos parse.Pos) parse.Node {
 	return &t.action
 }
 
-// command is the command `name id` of a pipeline.
+// command returns the command `name id` of a pipeline.
 func command(name string, id int, pos parse.Pos) *parse.CommandNode {
 	return new(told).call(name, id, pos)
 }

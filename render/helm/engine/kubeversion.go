@@ -11,23 +11,25 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// Templates read the version of Kubernetes in two ways: an action names the field, as .Capabilities.KubeVersion.Minor does,
-// since fields of a struct have no other way; or a function, or what an action writes, goes through all of .Capabilities, as
-// `toYaml .` does. What a cluster serves follows from its version too, but for most of it: where an action only asks
-// for names that API servers of all versions serve, or of none, it does not read the version.
+// Templates read the version of Kubernetes in two ways: an action names the field, like
+// .Capabilities.KubeVersion.Minor, since fields of a struct cannot be read otherwise; or a function, or
+// printing, traverses all of .Capabilities, like `toYaml .`. The kinds that a cluster serves depend on its
+// version too, but mostly not: an action that only tests for names that API servers of all versions serve, or
+// of none, does not read the version.
 
-// kubeVersionField is the field of .Capabilities with the version, and servedField that with what is served.
+// kubeVersionField is the field of .Capabilities with the version, servedField the one with the served kinds.
 const (
 	kubeVersionField = "KubeVersion"
 	servedField      = "APIVersions"
 )
 
-// asksServed matches a question for one name of what is served.
+// asksServed matches a test for one served name.
 var asksServed = regexp.MustCompile(servedField + `\.Has "([^"\\]*)"`)
 
 var capabilitiesType = reflect.TypeFor[common.Capabilities]()
 
-// namesKubeVersion reports whether a node names the version in what it evaluates. Blocks in it have nodes of their own.
+// namesKubeVersion reports whether the pipeline of a node names the version. Nodes in its blocks are tested
+// separately.
 func namesKubeVersion(n parse.Node) bool {
 	pipe, _ := partsOf(n)
 	if pipe == nil {
@@ -45,13 +47,13 @@ func namesKubeVersion(n parse.Node) bool {
 	return strings.Contains(text, kubeVersionField) || strings.Contains(text, servedField)
 }
 
-// namedKubeVersion is called before a node is executed that names the version.
+// namedKubeVersion is called before a node that names the version is executed.
 func (r *run) namedKubeVersion(int) string {
 	r.readKubeVersion()
 	return ""
 }
 
-// readKubeVersion notes that what is made may depend on the version from here on.
+// readKubeVersion records that the output may depend on the version from now on.
 func (r *run) readKubeVersion() {
 	if read := r.opts.KubeVersionRead; read != nil {
 		read.Store(true)

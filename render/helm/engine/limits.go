@@ -4,21 +4,20 @@ import (
 	"fmt"
 )
 
-// Limits bound what rendering may cost. A zero field takes its default.
+// Limits limit the cost of rendering. A zero field means the default.
 type Limits struct {
-	// Depth is how deep include, tpl and template may call one another. Default 1,000, as
-	// often as Helm lets a template include itself.
+	// Depth is how deeply calls of include, tpl and template may be nested. Default 1,000, as often as a
+	// template may include itself in Helm.
 	Depth int
-	// Steps is how many parts of templates may be executed; each iteration of a loop is one
-	// at least. Default 1,000,000; the largest of 80 real charts takes 17,000.
+	// Steps is how many parts of templates may be executed; each iteration of a loop is at least one. Default
+	// 1,000,000; the largest of 80 real charts takes 17,000.
 	Steps int
-	// Work is how many bytes functions may read and make. Default 512 MiB; the same
-	// charts take 18 MiB.
+	// Work is how many bytes functions may read and write. Default 512 MiB; the same charts take 18 MiB.
 	Work int
 	// Value is the largest value that a function may make, in bytes. Default 64 MiB.
 	Value int
-	// Output is how many bytes templates may write, those that others include counted
-	// again. Default 128 MiB.
+	// Output is how many bytes templates may write; output of included templates counts again. Default 128
+	// MiB.
 	Output int
 }
 
@@ -31,7 +30,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// exceeded is the error of a limit; its place is that of the node that execution passed last.
+// exceeded returns the error of a limit; its place is that of the last executed node.
 func exceeded(format string, args ...any) error {
 	return &Error{Limit: true, Message: fmt.Sprintf(format, args...)}
 }

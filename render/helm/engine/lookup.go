@@ -2,26 +2,26 @@ package engine
 
 import "encoding/hex"
 
-// Names of calls of `lookup`, as Chance has them.
+// The values of Chance.Function for calls of `lookup`.
 const (
-	// Lookup is one whose answer is not known.
+	// Lookup is a call with an unknown answer.
 	Lookup = "lookup"
-	// LookupPart is one whose answer has fields that are not known.
+	// LookupPart is a call with unknown fields in its answer.
 	LookupPart = "lookup of a part"
 )
 
-// Query is what a chart looks up in the cluster: an object or, without a name, a list.
+// Query is an object that a chart looks up in the cluster or, without a name, a list.
 type Query struct{ APIVersion, Kind, Namespace, Name string }
 
-// Answer is what there is of a query.
+// Answer is the answer to a query.
 type Answer struct {
-	// Known is false when the state of the cluster does not tell.
+	// Known is false when the state of the cluster is unknown.
 	Known bool
-	// Object is what was found; empty for nothing.
+	// Object is the object or list found; nil if there is none.
 	Object map[string]any
-	// Partly is set when fields of Object are not known. They have another value in each variant.
+	// Partly is set when fields of Object are unknown. They have another value in each variant.
 	Partly bool
-	// Bytes is what it costs to make Object, which is the template's own to change.
+	// Bytes is the cost of making Object, a copy that the template may change.
 	Bytes int
 }
 

@@ -5,8 +5,8 @@ import (
 	"text/template"
 )
 
-// Name executes the template of the name of a release, as `helm template --name-template` does. chance
-// is set when it comes out differently each time.
+// Name executes the template of a release's name, as `helm template --name-template` does. chance is set when
+// the name differs each time.
 func Name(ctx context.Context, text string) (name string, chance bool, err error) {
 	e := New()
 	r := newRun(ctx, e, Options{Limits: Limits{Steps: 10_000, Work: 1 << 20, Output: 1 << 16, Value: 1 << 16}})

@@ -10,24 +10,24 @@ type Place struct {
 	// File is the path of the template file, from the name of the chart.
 	File string
 	Line int
-	// Literal is set for text of the template, as opposed to what an action wrote.
+	// Literal is set for text of the template, as opposed to the output of an action.
 	Literal bool
-	// Tpl is the text that a `tpl` executed, if the place is in one; Line is a line of it,
-	// and File is empty.
+	// Tpl is the text that `tpl` executed, if the place is in one; Line is then a line of it, and File is
+	// empty.
 	Tpl string
 	// Node identifies the part of the template.
 	Node int
-	// written is what the part wrote, each time that it was executed.
+	// written is the segment that the part wrote.
 	written *segment
 }
 
-// SameText reports whether two places are in text that was written at once, with nothing between them that an action
-// wrote.
+// SameText reports whether two places are in text that was written at once, without the output of an action
+// between them.
 func (p Place) SameText(other Place) bool {
 	return p.Literal && other.Literal && p.written != nil && p.written == other.written
 }
 
-// place is that of a node, delta bytes after its start if it is text.
+// place returns the place of a node; for text, delta bytes after its start.
 func (r *run) place(id, delta int) Place {
 	if id < 0 {
 		return Place{Node: -1}
@@ -43,21 +43,21 @@ func (r *run) place(id, delta int) Place {
 	return p
 }
 
-// Trace is how a byte of the output came about: where it was written, and where what wrote
-// it was called.
+// Trace is the origin of a byte of the output: the place that wrote it, and the places of the calls that led
+// there.
 type Trace struct {
-	// Places are the innermost place first. It is empty for what no template wrote.
+	// Places begins with the innermost place. It is empty for bytes that no template wrote.
 	Places []Place
 }
 
-// At returns how the byte at an offset came about.
+// At returns the origin of the byte at an offset.
 func (f *File) At(offset int) Trace {
 	var t Trace
 	f.run.follow(f.call, offset, &t)
 	return t
 }
 
-// follow adds to a trace where the byte at an offset of a call's output was written.
+// follow adds the places of the byte at an offset of a call's output to a trace.
 func (r *run) follow(c *call, offset int, t *Trace) {
 	s := c.at(offset)
 	if s == nil {
@@ -78,8 +78,8 @@ func (r *run) follow(c *call, offset int, t *Trace) {
 	}
 }
 
-// inner returns the call whose output the byte at an offset was in, before the action of the
-// segment wrote it.
+// inner returns the call whose output contains the byte at an offset, before the segment's action wrote it,
+// and the offset in it.
 func (r *run) inner(c *call, s *segment, offset int) (*call, int) {
 	text := c.written(s)
 	at := offset - s.offset
@@ -114,10 +114,10 @@ func (r *run) inner(c *call, s *segment, offset int) (*call, int) {
 	return best, min(best.starts[bestLine]+max(column, 0), len(best.text)-1)
 }
 
-// shortest is how long a text has to be to be known again.
+// shortest is the minimum length of texts that are recognised.
 const shortest = 16
 
-// kept returns the call whose output an action has from a variable; nil if it has none.
+// kept returns the call whose output an action got from a variable; nil if there is none.
 func (r *run) kept(c *call, s *segment, text string) *call {
 	whole := r.texts[text]
 	pipe := r.node(s.node).pipe
@@ -139,7 +139,7 @@ func hasVariable(pipe *parse.PipeNode) bool {
 	return false
 }
 
-// within finds the output of a call inside a line: an action that puts text around it.
+// within finds the output of a call inside a line, if an action wrote text around it.
 func within(calls []*call, line string, column int) (*call, int) {
 	for i := len(calls) - 1; i >= 0; i-- {
 		text := strings.TrimSpace(calls[i].text)
@@ -156,7 +156,7 @@ func within(calls []*call, line string, column int) (*call, int) {
 	return nil, 0
 }
 
-// agreement is how many lines around two equal ones are equal but for the space around them.
+// agreement returns how many lines around two equal ones are equal, ignoring the space around them.
 func agreement(a []string, i int, b []string, j int) int {
 	n := 1
 	for k := 1; i-k >= 0 && j-k >= 0 && strings.TrimSpace(a[i-k]) == b[j-k]; k++ {
@@ -168,7 +168,7 @@ func agreement(a []string, i int, b []string, j int) int {
 	return n
 }
 
-// written is what the node of a segment wrote.
+// written returns the text that the node of a segment wrote.
 func (c *call) written(s *segment) string {
 	end := len(c.text)
 	for i := range c.segments {
@@ -192,5 +192,5 @@ func (c *call) split() {
 	}
 }
 
-// lineOf is the offset at which the line of an offset begins.
+// lineOf returns the offset at which the line of an offset begins.
 func lineOf(text string, offset int) int { return strings.LastIndexByte(text[:offset], '\n') + 1 }

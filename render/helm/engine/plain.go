@@ -7,8 +7,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// copyPlain copies a value that is made of mappings, lists and scalars as JSON or YAML decode to, which is what deepCopy of
-// sprig makes of it, in less time. ok is false for other values.
+// copyPlain copies a value of mappings, lists and scalars, as decoded from JSON or YAML. The result is that of
+// sprig's deepCopy, in less time. ok is false for other values.
 func copyPlain(v any) (made any, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -50,8 +50,8 @@ func copyMap(m map[string]any) (made map[string]any, ok bool) {
 	return made, true
 }
 
-// plainYAML is the YAML of a value, as by way of JSON; ok is false for one of which that may be another one: JSON and what is
-// read of it have other forms for some numbers and characters.
+// plainYAML returns the YAML of a value without a conversion to JSON; ok is false for a value whose YAML may
+// differ with that: JSON has other forms for some numbers and characters.
 func plainYAML(v any) (text []byte, ok bool) {
 	if !keepsForm(v, 0) {
 		return nil, false
@@ -61,14 +61,14 @@ func plainYAML(v any) (text []byte, ok bool) {
 }
 
 const (
-	// maxPlainDepth is how deep a value may be nested, maxPlainKey how long a key may be: YAML reads longer ones in
-	// another way.
+	// maxPlainDepth limits the nesting of a value, maxPlainKey the length of a key: YAML encodes longer ones
+	// differently.
 	maxPlainDepth, maxPlainKey = 100, 200
-	// maxPlainFloat is the least number that is written with an exponent.
+	// maxPlainFloat is the smallest number that is written with an exponent.
 	maxPlainFloat = 1e6
 )
 
-// keepsForm reports whether a value written as JSON and read as YAML is the same value.
+// keepsForm reports whether a value stays the same when it is written as JSON and read as YAML.
 func keepsForm(v any, depth int) bool {
 	if depth > maxPlainDepth {
 		return false
@@ -104,7 +104,7 @@ func mapKeepsForm(m map[string]any, depth int) bool {
 	return m != nil
 }
 
-// isPlainText reports whether a text is made of printable ASCII, tabs and newlines.
+// isPlainText reports whether a text consists of printable ASCII, tabs and newlines.
 func isPlainText(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {

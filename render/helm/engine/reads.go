@@ -7,8 +7,8 @@ import (
 	"text/template/parse"
 )
 
-// Action returns the action at a place, and those that begin the blocks around it, the innermost first. own is nil
-// for text.
+// Action returns the action at a place, and those that begin the blocks around it, the innermost first. own is
+// nil for text.
 func (f *File) Action(p Place) (own *Action, around []*Action) {
 	if f.run == nil || p.Node < 0 {
 		return nil, nil
@@ -25,7 +25,7 @@ func (f *File) Action(p Place) (own *Action, around []*Action) {
 	return own, around
 }
 
-// action is that of a pipeline in a file.
+// action returns the action of a pipeline in a file.
 func (r *run) action(in *parsedFile, key actionKey) *Action {
 	if in.name != "" {
 		return r.engine.actions.get(key)
@@ -36,8 +36,8 @@ func (r *run) action(in *parsedFile, key actionKey) *Action {
 	return r.actions.get(key)
 }
 
-// Beside returns the actions around texts that write a key, in the file of a place, and those that follow such a
-// text: what decides whether the key is there is among them.
+// Beside returns the actions around texts that write a key, in the file of a place, and those that follow such
+// a text: the actions that decide whether the key exists are among them.
 func (f *File) Beside(p Place, key string) []*Action {
 	if f.run == nil || p.Node < 0 {
 		return nil
@@ -49,7 +49,7 @@ func (f *File) Beside(p Place, key string) []*Action {
 	return s.found
 }
 
-// beside adds the actions around texts that hold a key, and those that follow such a text.
+// beside adds the actions around texts that contain a key, and those that follow such a text.
 func (s *search) beside(list *parse.ListNode, around []*Action, key []byte) {
 	if list == nil {
 		return
@@ -76,12 +76,12 @@ func (s *search) beside(list *parse.ListNode, around []*Action, key []byte) {
 	}
 }
 
-// maxFollowed bounds how many actions Follow returns.
+// maxFollowed limits how many actions Follow returns.
 const maxFollowed = 2_000
 
-// Follow returns the actions that others at places depend on by way of variables and of templates that they
-// include: those that declare, assign or modify a variable in a file of these places, those of the templates, and those
-// around them.
+// Follow returns the actions that other actions at places depend on through variables and included templates:
+// those that declare or assign a variable in a file of these places, those of the templates, and those around
+// them.
 func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 	if f.run == nil {
 		return nil
@@ -104,7 +104,7 @@ func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 	return found
 }
 
-// follows are the actions that others depend on, with the variables of a file, put into an empty list.
+// follows appends the actions that others depend on, with the variables of a file, to the empty list found.
 func (r *run) follows(in *parsedFile, others, found []*Action) []*Action {
 	s := newSearch(r, in)
 	s.found = found
@@ -125,16 +125,16 @@ type search struct {
 	run   *run
 	in    *parsedFile
 	found []*Action
-	// seen are the numbers of actions, and named those of variables of which all actions were found.
+	// seen are the numbers of found actions, and named those of variables whose actions were all found.
 	seen, named numberSet
-	// included are the templates of which all actions were found.
+	// included are the templates whose actions were all found.
 	included map[string]bool
 }
 
 // numberSet is a set of small numbers.
 type numberSet []bool
 
-// add reports whether a number was not there.
+// add adds a number and reports whether it is new.
 func (s *numberSet) add(number int) bool {
 	if number >= len(*s) {
 		*s = append(*s, make([]bool, number+1-len(*s))...)
@@ -150,7 +150,7 @@ func newSearch(r *run, in *parsedFile) *search {
 	return &search{run: r, in: in, included: map[string]bool{}}
 }
 
-// variables adds the actions of the file that have to do with variables.
+// variables adds the actions of the file that declare or assign the variables of other actions.
 func (s *search) variables(of []*Action) {
 	var names numberSet
 	for _, a := range of {
@@ -170,7 +170,7 @@ func (s *search) variables(of []*Action) {
 	}
 }
 
-// templates adds the actions of templates that are included.
+// templates adds the actions of included templates.
 func (s *search) templates(of []*Action) {
 	for _, a := range of {
 		for _, name := range a.includes {
@@ -182,7 +182,7 @@ func (s *search) templates(of []*Action) {
 	}
 }
 
-// actionsIn are the actions of the templates of a name in the files of the chart. They are found once.
+// actionsIn returns the actions of the templates with a name in the files of the chart. They are cached.
 func (e *Engine) actionsIn(name string) []*Action {
 	e.mu.RLock()
 	files, known := len(e.parsed), e.named[name]
@@ -201,19 +201,19 @@ func (e *Engine) actionsIn(name string) []*Action {
 	return s.found
 }
 
-// namedActions are the actions of the templates of a name, as they were found among so many files.
+// namedActions are the actions of the templates with a name, and the number of files that were parsed then.
 type namedActions struct {
 	files   int
 	actions []*Action
 }
 
-// definition is a template with the file that it is in.
+// definition is a template and its file.
 type definition struct {
 	in   *parsedFile
 	tree *parse.Tree
 }
 
-// defined are the templates of a name, in the files of the chart. All are put in order by their names once.
+// defined returns the templates with a name in the files of the chart. All are indexed by name once.
 func (e *Engine) defined(name string) []definition {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,13 +231,13 @@ func (e *Engine) defined(name string) []definition {
 	return e.definitions.of[name]
 }
 
-// definitions are the templates of so many files by their names.
+// definitions are the templates by name, and the number of files that were parsed then.
 type definitions struct {
 	files int
 	of    map[string][]definition
 }
 
-// walk adds the actions of a list that are wanted, each with those around it.
+// walk adds the wanted actions of a list, each with those around it.
 func (s *search) walk(list *parse.ListNode, around []*Action, wanted func(*Action) bool) {
 	if list == nil {
 		return
@@ -258,7 +258,7 @@ func (s *search) walk(list *parse.ListNode, around []*Action, wanted func(*Actio
 	}
 }
 
-// partsOf are the pipeline of an action and the lists of its blocks; nil for text.
+// partsOf returns the pipeline of an action and the lists of its blocks; nil for text.
 func partsOf(n parse.Node) (*parse.PipeNode, []*parse.ListNode) {
 	switch n := n.(type) {
 	case *parse.ActionNode:
@@ -275,7 +275,7 @@ func partsOf(n parse.Node) (*parse.PipeNode, []*parse.ListNode) {
 	return nil, nil
 }
 
-// action is that of a node.
+// action returns the action of a node.
 func (s *search) action(n parse.Node, pipe *parse.PipeNode) *Action {
 	key := actionKey{pipe: pipe}
 	if t, ok := n.(*parse.TemplateNode); ok {
@@ -293,7 +293,7 @@ func isTracing(pipe *parse.PipeNode) bool {
 	return ok && slices.Contains([]string{passName, writeName, enterName, leaveName, kubeVersionName}, name.Ident)
 }
 
-// add notes actions, each once.
+// add adds actions, each once.
 func (s *search) add(all ...*Action) {
 	for _, a := range all {
 		if len(s.found) < maxFollowed && s.seen.add(a.number) {

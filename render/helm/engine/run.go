@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// run is one rendering: what it has cost so far, and where it is.
+// run is one rendering: its cost so far, and the node that is being executed.
 type run struct {
 	ctx    context.Context
 	engine *Engine
@@ -21,25 +21,26 @@ type run struct {
 	writing *frame
 	// file is the template file that is executed.
 	file string
-	// at is the node that execution passed last.
+	// at is the last executed node.
 	at    int
 	depth int
 	steps int
 	work  int
 	bytes int
 
-	// parsed are the texts that `tpl` was given, nodes theirs, and actions those that were asked for.
+	// parsed are the texts passed to `tpl`, nodes their nodes, and actions their actions.
 	parsed  map[source]*parsedFile
 	nodes   nodes
 	actions *actions
 
-	// filesOf are the files of charts that are no templates, by the directories of the charts, and copies those as calls.
+	// filesOf are the files of charts that are no templates, by the charts' directories, and copies the same
+	// files as calls.
 	filesOf map[string]files
 	copies  map[string][]*call
 
-	// texts are the outputs of include and tpl by their text: a variable may hold one.
+	// texts are the outputs of include and tpl by their text: a variable may contain one.
 	texts map[string]*call
-	// calls counts them.
+	// calls is the number of these calls.
 	calls int
 }
 
@@ -51,7 +52,7 @@ func newRun(ctx context.Context, e *Engine, opts Options) *run {
 	return r
 }
 
-// decoded are the texts that templates of the engine decoded; nil without an engine.
+// decoded returns the engine's cache of decoded texts; nil without an engine.
 func (r *run) decoded() *decoded {
 	if r.engine == nil {
 		return nil
@@ -84,7 +85,7 @@ func (r *run) write(id int, value reflect.Value) (reflect.Value, error) {
 	return value, nil
 }
 
-// printable bounds what is printed: a map may hold itself.
+// printable limits the size of printed values: a map may contain itself.
 func (r *run) printable(value reflect.Value) error {
 	if !value.IsValid() {
 		return nil
@@ -111,8 +112,8 @@ func (r *run) leave(int) string {
 	return ""
 }
 
-// call runs what writes a text of its own, and returns the text with its trace. Errors leave
-// the run as it is: it ends.
+// call runs a function that writes a text of its own, and returns the text with its trace. After an error the
+// run cannot be continued.
 func (r *run) call(execute func(w *frame) error) (*call, error) {
 	w := &frame{run: r, outer: r.writing}
 	w.made = &call{caller: r.at}
@@ -146,7 +147,7 @@ func (r *run) include(t *template.Template) func(string, any) (string, error) {
 	}
 }
 
-// tpl executes a text. Templates that it defines are seen by it only.
+// tpl executes a text. Templates that it defines are visible only in it.
 func (r *run) tpl(parent *template.Template) func(string, any) (string, error) {
 	return func(text string, data any) (string, error) {
 		if err := r.deeper(); err != nil {
@@ -177,7 +178,7 @@ func (r *run) evaluate(parent *template.Template, text string, data any) (*call,
 		return r.call(func(w *frame) error { return w.plain(file) })
 	}
 	if len(file.trees) == 1 && !strings.Contains(text, tplName) {
-		t := parent.New(tplName) // it defines nothing, so that nobody can see it
+		t := parent.New(tplName) // it defines no templates that others could see
 		t.Tree = file.trees[tplName]
 		return r.call(func(w *frame) error { return t.Execute(w, data) })
 	}
@@ -196,7 +197,7 @@ func (r *run) evaluate(parent *template.Template, text string, data any) (*call,
 	return r.call(func(w *frame) error { return t.Execute(w, data) })
 }
 
-// made notes the output of an include or tpl for the action that asked for it.
+// made records the output of an include or tpl for the action that called it.
 func (r *run) made(c *call) {
 	if c.text == "" {
 		return
@@ -207,7 +208,7 @@ func (r *run) made(c *call) {
 	r.texts[c.text] = c
 }
 
-// failed turns the error of an execution into an *Error.
+// failed converts the error of an execution to an *Error.
 func (r *run) failed(name string, err error) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
@@ -227,8 +228,7 @@ func (r *run) panicked(failure any) error {
 	return &Error{File: file, Line: line, Message: fmt.Sprint(failure)}
 }
 
-// where is the template file and line that execution passed last; name is that of the file if
-// it passed none.
+// where returns the template file and line of the last executed node; name and 1 if there is none.
 func (r *run) where(name string) (string, int) {
 	if r.at < 0 {
 		return name, 1
@@ -242,8 +242,7 @@ func (r *run) where(name string) (string, int) {
 	return place.File, place.Line
 }
 
-// message is the text of the innermost error, without the positions that text/template
-// puts before it.
+// message returns the text of the innermost error, without the positions that text/template puts before it.
 func message(err error) string {
 	text := err.Error()
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {

@@ -14,13 +14,13 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// source is a text with templates: a file of a chart, or what `tpl` was given.
+// source is a text with templates: a file of a chart, or a text passed to `tpl`.
 type source struct {
-	// name is empty for the text of a `tpl`.
+	// name is empty for a text passed to `tpl`.
 	name, text string
 }
 
-// parsedFile are the templates of a source, instrumented.
+// parsedFile holds the instrumented templates of a source.
 type parsedFile struct {
 	source
 	trees map[string]*parse.Tree
@@ -28,24 +28,24 @@ type parsedFile struct {
 	lines func() []int
 	// namesKubeVersion is set when an action may name the version of Kubernetes.
 	namesKubeVersion bool
-	// textNode stands for the whole of a text without actions; -1 if it has any.
+	// textNode is the node of a whole text without actions; -1 if it has any.
 	textNode int
 }
 
-// maxActions bounds how many actions a text may hold. The parser calls itself for each block
-// within a block, and for each `else if`.
+// maxActions limits the actions of a text. The parser recurses for each block in a block, and for each `else
+// if`.
 const maxActions = 50_000
 
 // tplName is the name of the templates that `tpl` executes, as in Helm.
 const tplName = "gotpl"
 
-// parsedText is what the templates of a source parse to.
+// parsedText is the result of parsing a source.
 type parsedText struct {
 	trees map[string]*parse.Tree
 	err   error
 }
 
-// parseAhead parses the files of templates that were not parsed so far, several at a time.
+// parseAhead parses the template files that are not parsed yet, several at a time.
 func (e *Engine) parseAhead(templates []chartTemplate) map[source]parsedText {
 	var left []source
 	e.mu.RLock()
@@ -64,7 +64,7 @@ func (e *Engine) parseAhead(templates []chartTemplate) map[source]parsedText {
 			return nil
 		})
 	}
-	_ = group.Wait() // no function fails
+	_ = group.Wait() // the functions return no error
 	all := make(map[source]parsedText, len(left))
 	for i, s := range left {
 		all[s] = made[i]
@@ -93,7 +93,7 @@ func (e *Engine) template(name string, of *common.File, ahead map[source]parsedT
 	return file, nil
 }
 
-// file parses a template file, once. ahead is what was parsed already.
+// file parses a template file, once. ahead contains the files that are parsed already.
 func (e *Engine) file(s source, ahead map[source]parsedText) (*parsedFile, error) {
 	e.mu.RLock()
 	known, ok := e.parsed[s]
@@ -117,7 +117,7 @@ func (e *Engine) file(s source, ahead map[source]parsedText) (*parsedFile, error
 	return file, err
 }
 
-// text parses what a `tpl` is given, once in a run.
+// text parses a text passed to `tpl`, once in a run.
 func (r *run) text(text string) (*parsedFile, error) {
 	s := source{text: text}
 	if file, ok := r.parsed[s]; ok {
@@ -130,7 +130,7 @@ func (r *run) text(text string) (*parsedFile, error) {
 	return file, err
 }
 
-// leftDelimiter is what actions begin with if the engine has no other.
+// leftDelimiter is the default left delimiter of actions.
 const leftDelimiter = "{{"
 
 // parseText parses a source.
@@ -145,7 +145,7 @@ func (e *Engine) parseText(s source) parsedText {
 	return parsedText{trees: trees}
 }
 
-// file instruments the templates of a source, whose nodes are numbered. left is what actions begin with.
+// file instruments the templates of a source and numbers their nodes. left is the left delimiter of actions.
 func (t parsedText) file(s source, left string, numbered *nodes) (*parsedFile, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -160,7 +160,7 @@ func (t parsedText) file(s source, left string, numbered *nodes) (*parsedFile, e
 	return file, nil
 }
 
-// maxParsed is how many texts an engine keeps, and a run of those of `tpl`.
+// maxParsed limits how many texts an engine keeps, and how many texts of `tpl` a run keeps.
 const maxParsed = 20_000
 
 // line returns the line of an offset, counted from 1.
@@ -178,7 +178,7 @@ func lineEnds(text string) []int {
 	return ends
 }
 
-// parseError is the error of the parser: "template: NAME:LINE: MESSAGE".
+// parseError converts an error of the parser: "template: NAME:LINE: MESSAGE".
 func parseError(s source, err error) error {
 	text := strings.TrimPrefix(err.Error(), "template: ")
 	name := s.name
@@ -193,12 +193,11 @@ func parseError(s source, err error) error {
 	return &Error{File: s.name, Line: line, Message: message}
 }
 
-// Error is what is wrong with a template, or with what it is given.
+// Error is an error in a template, or in its values.
 type Error struct {
-	// File is the template file, as File.Name; of what `tpl` was given the file of the
-	// call.
+	// File is the template file, as File.Name; for a text passed to `tpl`, the file of the call.
 	File string
-	// Line is that of the innermost action that was executed.
+	// Line is the line of the innermost executed action.
 	Line    int
 	Message string
 	// Limit is set when the template may be correct, but costs more than the limits allow.

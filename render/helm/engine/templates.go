@@ -11,7 +11,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// chartTemplate is a template file with what it is executed with.
+// chartTemplate is a template file and the values that it is executed with.
 type chartTemplate struct {
 	name, base string
 	file       *common.File
@@ -38,8 +38,8 @@ func templatesOf(c *chart.Chart, values common.Values) ([]chartTemplate, error) 
 	return templates, nil
 }
 
-// collect adds the templates of a chart, whose parent has the values given, and returns what
-// they see.
+// collect adds the templates of a chart, given the values that its parent's templates see, and returns the
+// values that its own templates see.
 func collect(c *chart.Chart, parent map[string]any, byName map[string]chartTemplate) (map[string]any, error) {
 	accessor, err := charts.NewAccessor(c)
 	if err != nil {
@@ -74,8 +74,7 @@ func collect(c *chart.Chart, parent map[string]any, byName map[string]chartTempl
 	return scope, nil
 }
 
-// valuesOf returns the values that a chart sees: of a dependency what its parent's values
-// have under its name.
+// valuesOf returns the values of a chart: for a dependency, those under its name in its parent's values.
 func valuesOf(c charts.Accessor, parent map[string]any) any {
 	if c.IsRoot() {
 		return parent["Values"]

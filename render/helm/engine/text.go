@@ -7,13 +7,13 @@ import (
 	"text/template"
 )
 
-// NewText returns an engine of templates that are no chart's: with delimiters and functions of
-// their own. names are the functions for the parser.
+// NewText returns an engine for templates of no chart, with their own delimiters and functions. names are the
+// functions for the parser.
 func NewText(left, right string, names template.FuncMap) *Engine {
 	return &Engine{parsed: map[source]*parsedFile{}, left: left, right: right, names: names, builtins: builtins(), actions: newActions(newNumbers()), decoded: newDecoded(), named: map[string]namedActions{}}
 }
 
-// Text executes a template by itself, with functions by the names that the engine was given.
+// Text executes a single template, with functions of the names that NewText was given.
 func (e *Engine) Text(ctx context.Context, name, text string, functions template.FuncMap, opts Options) (file *File, err error) {
 	r := newRun(ctx, e, opts)
 	defer func() {
@@ -46,5 +46,5 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 	return &File{Name: name, Text: made.text, call: made, run: r}, nil
 }
 
-// Steps is how many parts of templates were executed to make the file.
+// Steps returns how many parts of templates were executed to make the file.
 func (f *File) Steps() int { return f.run.steps }

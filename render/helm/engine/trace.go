@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// frame is what a template writes to.
+// frame is the writer of a template.
 type frame struct {
 	run   *run
 	outer *frame
 	text  strings.Builder
 	made  *call
-	// via are the templates that `{{template}}` entered, and that write to the same frame.
+	// via are the templates entered by `{{template}}`, which write to the same frame.
 	via *passage
-	// pending are the outputs of include and tpl since the last node was passed.
+	// pending are the outputs of include and tpl since the last node.
 	pending []*call
 }
 
@@ -27,23 +27,22 @@ type passage struct {
 type call struct {
 	text     string
 	segments []segment
-	// caller is the node that asked for it, -1 for a file; frame and via are where that
-	// node wrote.
+	// caller is the node that made the call, -1 for a file; frame and via are where that node writes.
 	caller int
 	frame  *call
 	via    *passage
-	// number is in the order in which calls ended; 0 for a file.
+	// number is the position in the order in which calls ended; 0 for a file.
 	number int
-	// trimmed are the lines of text without the space around them, once asked for.
+	// trimmed are the lines of text without the space around them, see split.
 	trimmed []string
 	starts  []int
 }
 
-// segment is what one node wrote: from its offset to that of the next.
+// segment is the output of one node: from its offset to that of the next.
 type segment struct {
 	offset, node int
 	via          *passage
-	// calls are the outputs that the action may be made of.
+	// calls are the outputs that the action's output may consist of.
 	calls []*call
 }
 
@@ -56,20 +55,20 @@ func (f *frame) Write(p []byte) (int, error) {
 	return f.text.Write(p)
 }
 
-// begin notes that a node is about to be executed.
+// begin records that a node is about to be executed.
 func (f *frame) begin(id int) {
 	f.pending = nil
 	f.segment(id)
 }
 
-// began notes that an action is about to write.
+// began records that an action is about to write.
 func (f *frame) began(id int) {
 	f.segment(id)
 	f.made.segments[len(f.made.segments)-1].calls = f.pending
 	f.pending = nil
 }
 
-// segment starts a segment. One that wrote nothing is dropped.
+// segment starts a segment. It replaces the last one if that is empty.
 func (f *frame) segment(id int) {
 	s := segment{offset: f.text.Len(), node: id, via: f.via}
 	if n := len(f.made.segments); n > 0 && f.made.segments[n-1].offset == s.offset {
@@ -79,7 +78,7 @@ func (f *frame) segment(id int) {
 	f.made.segments = append(f.made.segments, s)
 }
 
-// plain writes a text that has no actions.
+// plain writes a text without actions.
 func (f *frame) plain(file *parsedFile) error {
 	f.segment(file.textNode)
 	_, err := f.Write([]byte(file.text))
@@ -88,7 +87,7 @@ func (f *frame) plain(file *parsedFile) error {
 
 const noValue = "<no value>"
 
-// dropNoValue takes out what text/template writes for what is not there, as Helm does.
+// dropNoValue removes the text that text/template writes for missing values, as Helm does.
 func (c *call) dropNoValue() {
 	if !strings.Contains(c.text, noValue) {
 		return
@@ -113,13 +112,13 @@ func (c *call) dropNoValue() {
 	c.text = strings.ReplaceAll(c.text, noValue, "")
 }
 
-// at returns the segment that wrote the byte at an offset; nil when none did.
+// at returns the segment of the byte at an offset; nil when there is none.
 func (c *call) at(offset int) *segment {
 	i, found := slices.BinarySearchFunc(c.segments, offset, func(s segment, offset int) int { return s.offset - offset })
 	if !found {
 		i--
 	}
-	// Of several segments with one offset only the last wrote something.
+	// Of several segments with one offset only the last is not empty.
 	for i >= 0 && i+1 < len(c.segments) && c.segments[i+1].offset == c.segments[i].offset {
 		i++
 	}
