@@ -9,8 +9,9 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// around is where the mapping or list is written among values that a template wrote a field from, or what is nearest to a
-// missing one, as with toYaml: its key, or the item of a list. One with nothing in it may be what leaves that out as a whole.
+// around returns the place of the mapping or list among the values from which a template wrote a field, or the
+// nearest parent of a missing one, as with toYaml: its key, or the item of a list. If a field is missing as a
+// whole, an empty mapping or list may be the reason.
 func (l *looked) around() (place origin.Place, ok bool) {
 	if l.missing == nil && !l.whole || l.made.Document == nil || l.node == nil {
 		return place, false
@@ -32,7 +33,7 @@ func (l *looked) around() (place origin.Place, ok bool) {
 	return place, ok
 }
 
-// holder is the leaf that around is about.
+// holder returns the leaf whose place around returns.
 func (l *looked) holder() *Leaf {
 	field, n, missing := nearestField(l.node, l.field)
 	own, blocks := l.made.Document.File.Action(l.content)
@@ -48,7 +49,8 @@ func (l *looked) holder() *Leaf {
 	return nil
 }
 
-// above is the leaf that decides a scalar in a field, as what the steps to it lead from.
+// above returns the leaf that decides a scalar in a field, for the mapping or list that the steps to the
+// scalar lead from.
 func (l *looked) above(field string, steps []any, scalar *yaml.Node) *Leaf {
 	at := FieldOf(field, steps)
 	value, found := origin.Field(l.made.Document.Content(), at)
@@ -64,10 +66,10 @@ func (l *looked) above(field string, steps []any, scalar *yaml.Node) *Leaf {
 	return &up
 }
 
-// emptyTries is how many empty mappings and lists are tried for a field.
+// emptyTries limits the empty mappings and lists tried for a field.
 const emptyTries = 2
 
-// emptied is the empty mapping or list among the values because of which a field is empty, or not there.
+// emptied returns the empty mapping or list among the values because of which a field is empty or missing.
 func (l *looked) emptied(field string) *Leaf {
 	likely := byRank(l.empties(), func(leaf *Leaf) int {
 		if rank := l.rank(leaf); rank >= readAround {
@@ -83,7 +85,7 @@ func (l *looked) emptied(field string) *Leaf {
 	return nil
 }
 
-// empties are the mappings and lists among the values with nothing in them. They are found once.
+// empties returns the empty mappings and lists among the values, computed once.
 func (t *Tracer) empties() []*Leaf {
 	if t.hollow == nil {
 		t.hollow = []*Leaf{}
@@ -96,7 +98,7 @@ func (t *Tracer) empties() []*Leaf {
 	return t.hollow
 }
 
-// isHollow reports whether a value is a mapping or list with nothing in it.
+// isHollow reports whether a value is an empty mapping or list.
 func isHollow(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -107,7 +109,7 @@ func isHollow(v any) bool {
 	return false
 }
 
-// filled is a mapping or list with something in it in place of one without.
+// filled returns a non-empty mapping or list to replace an empty one.
 func filled(v any) (any, bool) {
 	switch {
 	case !isHollow(v):
@@ -118,7 +120,7 @@ func filled(v any) (any, bool) {
 	return []any{"x"}, true
 }
 
-// isEmpty reports whether a node has nothing in it.
+// isEmpty reports whether a node is null, or an empty mapping or list.
 func isEmpty(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.MappingNode, yaml.SequenceNode:
@@ -127,8 +129,8 @@ func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null"
 }
 
-// nearestField is the innermost node on the way to a field, its field, and the first key that it does not have; empty for
-// an item of a list.
+// nearestField returns the innermost existing node on the path to a field, that node's field, and the first
+// missing key; empty for an item of a list.
 func nearestField(n *yaml.Node, field string) (at string, found *yaml.Node, missing string) {
 	steps := origin.ParsePath(field)
 	for len(steps) > 0 {
@@ -149,7 +151,7 @@ func nearestField(n *yaml.Node, field string) (at string, found *yaml.Node, miss
 	return at, n, missing
 }
 
-// firstScalar is the first scalar in a node, and the steps to it; nil if there is none.
+// firstScalar returns the first scalar in a node, and the steps to it; nil if there is none.
 func firstScalar(n *yaml.Node) (steps []any, scalar *yaml.Node) {
 	switch n = origin.Unalias(n); n.Kind {
 	case yaml.MappingNode:

@@ -9,16 +9,17 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// The objects that templates know beside values.
+// The objects of templates beside Values.
 const (
 	ofRelease = "Release"
 	ofChart   = "Chart"
 )
 
-// chartField is the field of Chart.yaml that templates know by a name.
+// chartField returns the field of Chart.yaml for its name in templates.
 func chartField(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// allLeaves are the values, and what templates know of the release and its chart that is written in the tree.
+// allLeaves returns the values, and the fields of the release and its chart that templates see and that are
+// written in the tree.
 func (t *Tracer) allLeaves() []*Leaf {
 	if !t.complete {
 		t.complete = true
@@ -31,7 +32,7 @@ func (t *Tracer) allLeaves() []*Leaf {
 	return t.leaves
 }
 
-// builtins are what templates know of the release and its chart.
+// builtins returns the fields of the release and its chart that templates see.
 func builtins(r *release.Release) []*Leaf {
 	m := r.Chart.Metadata
 	return []*Leaf{
@@ -42,7 +43,7 @@ func builtins(r *release.Release) []*Leaf {
 	}
 }
 
-// withBuiltin returns the release with another one.
+// withBuiltin returns the release with another value of such a field.
 func (t *Tracer) withBuiltin(l *Leaf) *release.Release {
 	other, value := *t.Release, l.text()+"x"
 	if l.Path[0] == ofRelease {
@@ -65,7 +66,7 @@ func (t *Tracer) withBuiltin(l *Leaf) *release.Release {
 	return &other
 }
 
-// builtinAt is where one is written in the tree; ok is false for what is not.
+// builtinAt returns where such a field is written in the tree; ok is false if it is not.
 func (t *Tracer) builtinAt(l *Leaf) (place origin.Place, ok bool) {
 	if l.Path[0] == ofRelease {
 		if t.ReleaseAt == nil {

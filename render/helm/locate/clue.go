@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// clue is what is known of a field before values are tried.
+// clue is what is known about a field before values are tried.
 type clue struct {
 	field string
 	keys  []string
-	// text is the value of the field; empty for one that the object does not have, and for text of a template.
+	// text is the value of the field; empty for a missing field, and for literal text of a template.
 	text string
 	names
 	*reads
 }
 
-// rank says how likely it is that a leaf decides a field; 0 when it is not worth a try.
+// rank returns how likely a leaf decides the field; 0 when it is not worth a try.
 func (c clue) rank(l *Leaf) int {
 	rank := 0
 	switch text := l.text(); {
@@ -32,7 +32,7 @@ func (c clue) rank(l *Leaf) int {
 		return 0
 	}
 	rank += read
-	if l.Value == nil { // it takes a value of the chart away
+	if l.Value == nil { // it removes a value of the chart
 		rank += 2
 	}
 	if len(c.keys) > 0 && strings.EqualFold(l.key(), c.keys[len(c.keys)-1]) {
@@ -49,8 +49,8 @@ func (c clue) rank(l *Leaf) int {
 	return max(rank, 0)
 }
 
-// candidates are the leaves to try, the most likely first. Of those that are as likely it is one whose way has the
-// names of the object and of items: a chart may have many of one kind.
+// candidates returns the leaves to try, the most likely first. Among equally likely leaves, those come first
+// whose path has the names of the object and its items: a chart may have many of one kind.
 func (c clue) candidates(all []*Leaf) []*Leaf {
 	return byRank(all, func(l *Leaf) int {
 		if rank := c.rank(l); rank >= readAround {
@@ -60,10 +60,10 @@ func (c clue) candidates(all []*Leaf) []*Leaf {
 	})
 }
 
-// mostNames is more than the names on the way to a leaf count.
+// mostNames is greater than the number of names that count for a leaf.
 const mostNames = 8
 
-// byRank are the leaves of a rank above 0, those of the highest first.
+// byRank returns the leaves with a rank above 0, the highest first.
 func byRank(all []*Leaf, rank func(*Leaf) int) []*Leaf {
 	type ranked struct {
 		*Leaf

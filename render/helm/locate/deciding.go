@@ -10,18 +10,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// looked is a field that is looked for.
+// looked is a field whose place is wanted.
 type looked struct {
 	*object
 	clue
 	wrote
-	// applied is the field of the object that is applied.
+	// applied is the path of the field in the applied object.
 	applied string
 	// there is set when the object has the field, whole when it is a mapping or list.
 	there, whole bool
 }
 
-// look finds what is known of a field before values are tried. It is called with the lock held.
+// look collects what is known about a field before values are tried. The caller holds the lock.
 func (o *object) look(field string, part origin.Part, value any, found bool) *looked {
 	c := clue{field: field, text: Text(value)}
 	for _, step := range origin.ParsePath(field) {
@@ -34,16 +34,17 @@ func (o *object) look(field string, part origin.Part, value any, found bool) *lo
 	}
 	l := &looked{object: o, wrote: o.wrote(field, c.text), applied: field, there: found, whole: found && !IsScalar(value)}
 	if l.literal {
-		c.text = "" // which no value can be
+		c.text = "" // no value is empty
 	}
 	c.reads, c.names = o.readsOf(l.wrote), o.namesOn(field)
 	l.clue = c
 	return l
 }
 
-// deciding is the value that decides the field, one that is written in the tree if there is one; else that by which
-// the object is there, if the user set it or the template is not in the tree. It is nil when none is found. without is what
-// decides if only whether the field is there follows from that value; else it is the same.
+// deciding returns the value that decides the field, preferably one that is written in the tree; otherwise the
+// value that decides whether the object exists, if the user set it or the template is not in the tree. It
+// returns nil when it finds none. without is the deciding value if leaf decides only whether the field exists;
+// otherwise it equals leaf.
 func (l *looked) deciding() (leaf, without *Leaf) {
 	if l.made.Document == nil || l.whole {
 		return nil, nil
@@ -52,7 +53,7 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 	var decides, keeps *Leaf
 	worth := func(leaf *Leaf) (written, ok bool) {
 		_, written = l.writtenAt(leaf)
-		return written, decides == nil || written // one that decides and is not in the tree is known
+		return written, decides == nil || written // a deciding value that is not in the tree is known already
 	}
 	leaves := l.first(fieldTries)
 	for i, leaf := range leaves {
@@ -60,7 +61,7 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 		if !ok {
 			continue
 		}
-		if i > 0 || l.missing != nil { // a field that is there is often decided by the first
+		if i > 0 || l.missing != nil { // the first often decides a field that exists
 			l.tryAhead(l.file(l.made.Document), slices.DeleteFunc(slices.Clone(leaves[i:]), func(other *Leaf) bool { _, ok := worth(other); return !ok }))
 		}
 		switch e := l.effect(leaf, l.field); {
@@ -77,14 +78,14 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 	switch {
 	case l.missing == nil && keeps != nil:
 		return keeps, decides
-	case decides == nil && l.there: // the text of an else, perhaps
+	case decides == nil && l.there: // perhaps the text of an else
 		return l.emptied(l.field), nil
 	}
 	return decides, decides
 }
 
-// first are so many of the leaves that are worth a try: those that may decide the field, and at least one, if there is any,
-// that may decide whether the object is there.
+// first returns at most n leaves worth a try: those that may decide the field, and if possible at least one
+// that may decide whether the object exists.
 func (l *looked) first(n int) []*Leaf {
 	all := l.candidates(l.allLeaves())
 	if l.missing != nil {
@@ -109,7 +110,7 @@ func (l *looked) first(n int) []*Leaf {
 	return all
 }
 
-// also are where other values are written that decide a text which is made of more than one.
+// also returns where other values are written that decide a text which consists of several.
 func (l *looked) also(leaf *Leaf) (places []origin.Place) {
 	if leaf == nil || l.clue.text == "" || leaf.text() == l.clue.text {
 		return nil
@@ -125,7 +126,7 @@ func (l *looked) also(leaf *Leaf) (places []origin.Place) {
 	return places
 }
 
-// placeOfLeaf is where the value is written that decides the field.
+// placeOfLeaf returns where the deciding value is written.
 func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 	if place, ok := l.writtenAt(leaf); ok {
 		return l.proven(leaf, place)
@@ -140,7 +141,7 @@ func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 	return origin.Place{Position: l.Named, Why: why}
 }
 
-// writtenAt is where a value is written in the tree; ok is false for one that the tree does not have.
+// writtenAt returns where a value is written in the tree; ok is false if it is not in the tree.
 func (t *Tracer) writtenAt(leaf *Leaf) (place origin.Place, ok bool) {
 	if leaf.Builtin {
 		return t.builtinAt(leaf)

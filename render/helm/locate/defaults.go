@@ -10,12 +10,12 @@ import (
 
 const valuesFile = "values.yaml"
 
-// defaults are the values of the chart, and below the names of its dependencies those of theirs.
+// defaults returns the values of the chart, with those of its dependencies below their names.
 func (t Traced) defaults() map[string]any {
 	return values.Overlay(belowOf(t.Chart), t.Release.Chart.Values)
 }
 
-// belowOf are the values of the dependencies of a chart, each below its name.
+// belowOf returns the values of the dependencies of a chart, each below its name.
 func belowOf(c *helmchart.Chart) map[string]any {
 	all := map[string]any{}
 	for _, dependency := range c.Dependencies() {
@@ -24,8 +24,9 @@ func belowOf(c *helmchart.Chart) map[string]any {
 	return all
 }
 
-// defaultOf is where a value of the chart or of a dependency is written: the file, from the name of the chart,
-// and the line; 0 when it is not there. The values of a chart count before those of its dependencies.
+// defaultOf returns where a value of the chart or of a dependency is written: the file, from the name of the
+// chart, and the line; 0 if it is not found. The values of a chart take precedence over those of its
+// dependencies.
 func (t *Tracer) defaultOf(l *Leaf) (file string, line, column int) {
 	of := l.Path
 	for c := t.Chart; c != nil; {
@@ -40,7 +41,7 @@ func (t *Tracer) defaultOf(l *Leaf) (file string, line, column int) {
 	return "", 0, 0
 }
 
-// valuesIn is a file of values of the chart, or of a dependency; nil if it is none. It is parsed once.
+// valuesIn returns a values file of the chart or of a dependency; nil if there is none. It is parsed once.
 func (t *Tracer) valuesIn(file string) *yaml.Node {
 	known, ok := t.values[file]
 	if !ok {
@@ -52,8 +53,8 @@ func (t *Tracer) valuesIn(file string) *yaml.Node {
 	return known
 }
 
-// dependencyOf is the dependency of a chart whose values a path leads into, and the path in these; nil if it
-// is none.
+// dependencyOf returns the dependency of a chart whose values a path leads into, and the path in these; nil if
+// there is none.
 func dependencyOf(c *helmchart.Chart, of []any) (*helmchart.Chart, []any) {
 	for _, dependency := range c.Dependencies() {
 		if of[0] == dependency.Name() {

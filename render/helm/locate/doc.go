@@ -1,3 +1,3 @@
-// Package locate finds which line decides a field of a release of a chart: that of the value, found by
-// changing values and rendering the template again, or else that of the template.
+// Package locate finds the line that decides a field of a release of a chart: the line of the value, found by
+// changing values and rendering the template again, or else the line of the template.
 package locate

@@ -8,20 +8,20 @@ import (
 	"github.com/preadmit/preadmit/render/helm/chart"
 )
 
-// keeping is what decides whether an object is there, as far as it is known without trying.
+// keeping holds what may decide whether an object exists, as far as it is known before values are tried.
 type keeping struct {
-	// reads are the keys that what writes its kind and version reads.
+	// reads are the keys that are read to write its kind and version.
 	reads []*reads
-	// paths are the values that turn dependencies on: those of their conditions and tags.
+	// paths are the values that enable dependencies: those of their conditions and tags.
 	paths map[string]bool
-	// leaves are those that are worth a try, the most likely first.
+	// leaves are the leaves worth a try, the most likely first.
 	leaves []*Leaf
 }
 
-// readSwitch is the rank of a value that turns a dependency on.
+// readSwitch is the rank of a value that enables a dependency.
 const readSwitch = 20
 
-// keepers are the leaves that may decide whether the object is there, the most likely first. They are found once.
+// keepers returns the leaves that may decide whether the object exists, the most likely first, computed once.
 func (o *object) keepers() []*Leaf {
 	if o.keeping != nil {
 		return o.keeping.leaves
@@ -41,7 +41,7 @@ func (o *object) keepers() []*Leaf {
 	return k.leaves
 }
 
-// rank says how likely it is that a leaf decides whether the object is there; 0 when it is not worth a try.
+// rank returns how likely a leaf decides whether the object exists; 0 when it is not worth a try.
 func (k *keeping) rank(l *Leaf) int {
 	if len(k.paths) > 0 && k.paths[dotted(l.Path)] {
 		return readSwitch
@@ -56,7 +56,7 @@ func (k *keeping) rank(l *Leaf) int {
 	return near
 }
 
-// dotted is a path of keys as conditions are written.
+// dotted returns a path of keys in the form of conditions; "" if it has indexes.
 func dotted(path []any) string {
 	var keys []string
 	for _, step := range path {
@@ -69,8 +69,8 @@ func dotted(path []any) string {
 	return strings.Join(keys, ".")
 }
 
-// switches are the values that turn the dependency on that a file is of, and those that it is in. c is the chart as it was read,
-// rendered what became of it.
+// switches returns the values that enable the dependency of a file, and those that contain it. c is the chart
+// as it was read, rendered the same chart after rendering.
 func switches(c, rendered *helmchart.Chart, file string) map[string]bool {
 	paths := map[string]bool{}
 	prefix := ""
@@ -94,7 +94,8 @@ func switches(c, rendered *helmchart.Chart, file string) map[string]bool {
 	return paths
 }
 
-// dependencyIn is the dependency of a chart that a file is of, or that has it below; nil if the file is of the chart itself.
+// dependencyIn returns the dependency of a chart that contains a file, perhaps in a dependency of its own; nil
+// if the chart itself does.
 func dependencyIn(c *helmchart.Chart, file string) *helmchart.Chart {
 	for _, d := range c.Dependencies() {
 		if of, _ := chart.Find(d, file); of != nil {
@@ -104,7 +105,7 @@ func dependencyIn(c *helmchart.Chart, file string) *helmchart.Chart {
 	return nil
 }
 
-// declaredAs are the declarations of a dependency by the name that it has in its parent.
+// declaredAs returns the declarations of a dependency, by its name in its parent.
 func declaredAs(c *helmchart.Chart, name string) (all []*helmchart.Dependency) {
 	for _, d := range c.Metadata.Dependencies {
 		if d != nil && (d.Alias == name || d.Alias == "" && d.Name == name) {
@@ -114,7 +115,7 @@ func declaredAs(c *helmchart.Chart, name string) (all []*helmchart.Dependency) {
 	return all
 }
 
-// readAs is the dependency that is declared, as it was read; nil if there is none.
+// readAs returns the declared dependency as it was read; nil if there is none.
 func readAs(c *helmchart.Chart, declared []*helmchart.Dependency) *helmchart.Chart {
 	for _, d := range declared {
 		for _, dependency := range c.Dependencies() {

@@ -18,16 +18,18 @@ type Leaf struct {
 	Value any
 	// Default is set for a value that only the chart itself sets.
 	Default bool
-	// Builtin is set for what templates know of the release or the chart, by a path as .Release.Name.
+	// Builtin is set for fields of the release or the chart that templates see, with a path as in
+	// .Release.Name.
 	Builtin bool
 
-	// above is how many steps above it what is looked for is: a mapping or list that has it. 0 is the leaf itself.
+	// above is how many steps above the leaf the mapping or list is whose place is wanted; 0 for the leaf
+	// itself.
 	above int
-	// read are the ways to read it, once they were asked for.
+	// read are the ways to read it, set on first use.
 	read []readWay
 }
 
-// waysToRead are those of the path.
+// waysToRead returns the ways to read the leaf.
 func (l *Leaf) waysToRead() []readWay {
 	if l.read == nil {
 		l.read = waysToRead(l.Path)
@@ -35,19 +37,19 @@ func (l *Leaf) waysToRead() []readWay {
 	return l.read
 }
 
-// Where is the path of what is looked for: of the leaf, or of a mapping or list that has it.
+// Where returns the path of the leaf, or of the mapping or list above it whose place is wanted.
 func (l *Leaf) Where() []any { return l.Path[:len(l.Path)-l.above] }
 
-// LineIn is where that is written in YAML: the key of a mapping or list.
+// LineIn returns where that is written in YAML: for a mapping or list, its key.
 func (l *Leaf) LineIn(data []byte) (line, column int) { return lineIn(parsed(data), l.Path, l.above) }
 
-// text is the value as it appears in an object.
+// text returns the value as it appears in an object.
 func (l *Leaf) text() string { return Text(l.Value) }
 
-// writes reports whether a text has the value in it.
+// writes reports whether a text contains the value.
 func (l *Leaf) writes(text string) bool { return l.text() != "" && strings.Contains(text, l.text()) }
 
-// Text is a value as it appears in an object.
+// Text returns a value as it appears in an object.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -62,7 +64,7 @@ func Text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// key is the last key of the path.
+// key returns the last key of the path.
 func (l *Leaf) key() string {
 	for _, step := range slices.Backward(l.Path) {
 		if key, ok := step.(string); ok {
@@ -72,15 +74,16 @@ func (l *Leaf) key() string {
 	return ""
 }
 
-// maxLeaves bounds how many values are looked at.
+// maxLeaves limits the number of values.
 const maxLeaves = 20_000
 
-// LeavesOf are all scalars among the values, those of the user first.
+// LeavesOf returns all scalars among the values, those of the user first.
 func LeavesOf(user, defaults map[string]any) []*Leaf {
 	return leavesOf(user, defaults, func(any) bool { return false })
 }
 
-// leavesOf are also mappings and lists that are taken as they are.
+// leavesOf returns all scalars, and the mappings and lists that whole accepts, with their contents as one
+// value.
 func leavesOf(user, defaults map[string]any, whole func(any) bool) []*Leaf {
 	var all []*Leaf
 	walk(user, nil, whole, func(path []any, value any) {
@@ -94,7 +97,7 @@ func leavesOf(user, defaults map[string]any, whole func(any) bool) []*Leaf {
 	return all[:min(len(all), maxLeaves)]
 }
 
-// walk visits scalars, and what is taken whole, in the order of their keys.
+// walk visits the scalars and the values that whole accepts, in the order of their keys.
 func walk(v any, path []any, whole func(any) bool, visit func(path []any, value any)) {
 	if whole(v) {
 		visit(path, v)
@@ -132,7 +135,7 @@ func (l *Leaf) with(user, defaults map[string]any, value any) map[string]any {
 	if made == nil {
 		made = map[string]any{}
 	}
-	if l.Default { // lists are replaced as a whole
+	if l.Default { // merging replaces a whole list
 		for i, step := range l.Path {
 			if _, isIndex := step.(int); isIndex {
 				if list, ok := chart.At(defaults, l.Path[:i]); ok {
@@ -153,7 +156,7 @@ func (l *Leaf) isKey() bool {
 	return ok
 }
 
-// others are other values of the same form.
+// others returns other values of the same form.
 func (l *Leaf) others() []any {
 	switch v := l.Value.(type) {
 	case bool:
@@ -170,8 +173,9 @@ func (l *Leaf) others() []any {
 	return []any{"x"}
 }
 
-// otherTexts are a text that is longer at both ends, of which templates may cut one off, and one with another digit, which a
-// quantity or a version may have; of a number another one. Of several lines it is first one that is still YAML.
+// otherTexts returns a text that is longer at both ends, as templates may cut one off, and a text with another
+// digit, for quantities and versions; for a number only another number. For several lines the first text is
+// still YAML.
 func otherTexts(v string) (all []any) {
 	longer := v + "x"
 	if strings.Contains(v, "\n") {
@@ -192,7 +196,7 @@ func otherTexts(v string) (all []any) {
 	return append(all, longer, counted)
 }
 
-// otherEntries is a text of YAML with other values at its keys, but for the kind of an object.
+// otherEntries returns a YAML text with other values at its keys, except kind and apiVersion.
 func otherEntries(v string) string {
 	lines := strings.Split(v, "\n")
 	for i, line := range lines {

@@ -16,22 +16,21 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Traced is a release that was rendered with a trace, and what is known of where its parts are.
+// Traced is a release that was rendered with a trace, and functions to find its parts in the tree.
 type Traced struct {
 	Release *release.Release
-	// Objects are what the release was rendered to, of Chart.
+	// Objects are the objects of the release, rendered from Chart.
 	Objects []*release.Object
 	Chart   *helmchart.Chart
-	// Name names the chart, and Named is where it is named.
+	// Name is the name of the chart for messages, and Named the place that names it.
 	Name  string
 	Named tree.Position
-	// Written returns where the value of a leaf is written in the tree; ok is false for one that the
-	// tree does not have.
+	// Written returns where the value of a leaf is written in the tree; ok is false if it is not in the tree.
 	Written func(l *Leaf) (place origin.Place, ok bool)
-	// ReleaseAt returns where the Name or Namespace of the release is written; nil where that is not known.
+	// ReleaseAt returns where the Name or Namespace of the release is written; nil if that is unknown.
 	ReleaseAt func(field string) (place origin.Place, ok bool)
-	// IsDefault reports whether the values of the chart set a leaf that is among those of its user; nil
-	// for none.
+	// IsDefault reports whether the chart's values set a leaf that is among the user's values; nil if they set
+	// none.
 	IsDefault func(l *Leaf) bool
 }
 
@@ -39,28 +38,28 @@ type Traced struct {
 type Tracer struct {
 	Traced
 	ctx context.Context
-	// ready is the release for trials.
+	// ready is the release prepared for trials.
 	ready *release.Ready
 
 	mu     sync.Mutex
 	leaves []*Leaf
-	// complete is set when those of the release and the chart are among the leaves.
+	// complete is set when leaves includes fields of the release and the chart.
 	complete bool
-	// hollow are mappings and lists with nothing in them, once they were asked for.
+	// hollow are the empty mappings and lists, set on first use.
 	hollow  []*Leaf
 	objects map[int]*object
 	files   map[string]*templateFile
 	reads   map[string]*reads
 	trials  int
-	// begun are the last trials for a field, which are taken up again for a render of the whole release.
+	// begun are the last trials for a field, which renders of the whole release continue.
 	begun []begun
-	// ahead are trials for a field that were not asked for so far.
+	// ahead are trials for a field that are not used yet.
 	ahead map[*Leaf]attempts
-	// values are the files of values of the chart and its dependencies, those that were asked for; nil for what is none.
+	// values caches parsed values files of the chart and its dependencies; nil for missing ones.
 	values map[string]*yaml.Node
 
-	// wholes are renders of the whole release with other values of a leaf, in the order of these, wholesLeft is how many
-	// more there may be, and documents are those of the objects by their files.
+	// wholes are renders of the whole release with other values of a leaf, in the order of these values;
+	// wholesLeft is how many more are allowed; documents are the objects' documents by file.
 	wholes     map[*Leaf][]wholeTrial
 	wholesLeft int
 	documents  map[string][]*release.Document
@@ -72,17 +71,17 @@ func New(ctx context.Context, of Traced) *Tracer {
 		ahead: map[*Leaf]attempts{}, wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
 }
 
-// object is an object that is looked at.
+// object is an object of the release.
 type object struct {
 	*Tracer
 	made *release.Object
 	// node is the parsed document; nil if there is none.
 	node *yaml.Node
-	// keeping decides whether the object is there, once it was asked for.
+	// keeping is set on first use.
 	keeping *keeping
 }
 
-// object returns an object by its index. It is called with the lock held.
+// object returns an object by its index. The caller holds the lock.
 func (t *Tracer) object(index int) *object {
 	o, ok := t.objects[index]
 	if !ok {
@@ -95,7 +94,7 @@ func (t *Tracer) object(index int) *object {
 	return o
 }
 
-// Document is where an object as a whole comes from: the template, if that is in the tree.
+// Document returns where an object as a whole comes from: the template if that is in the tree, else Named.
 func (t *Tracer) Document(index int) tree.Position {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,17 +118,17 @@ func (t *Tracer) Document(index int) tree.Position {
 // Field is a field of an object that templates make.
 type Field struct {
 	Path string
-	// Applied is the field once the object has passed post-renderers, which may move items of lists.
+	// Applied is the path of the field after post-renderers, which may move items of lists.
 	Applied string
 }
 
-// Place finds where a field comes from that has a value now; found is false for one that the object
-// does not have.
+// Place returns the place of a field, given its present value; found is false for a field that the object does
+// not have.
 func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
 	return t.PlaceOf(index, Field{field, field}, part, value, found)
 }
 
-// PlaceOf is Place for a field that may be another one once the object is applied.
+// PlaceOf is Place for a field whose path may differ in the applied object.
 func (t *Tracer) PlaceOf(index int, field Field, part origin.Part, value any, found bool) origin.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,7 +141,7 @@ func (t *Tracer) PlaceOf(index int, field Field, part origin.Part, value any, fo
 	return l.place()
 }
 
-// place is where the field comes from.
+// place returns the place of the field.
 func (l *looked) place() origin.Place {
 	leaf, without := l.deciding()
 	if leaf == nil {
@@ -161,8 +160,8 @@ func (l *looked) place() origin.Place {
 	return place
 }
 
-// templates are where else templates wrote text of the field, which leaf does not decide alone or is not itself, or called
-// what wrote it.
+// templates returns the other places where templates wrote text of the field, or called a template that did,
+// if leaf does not decide the field alone.
 func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) {
 	var from []engine.Place
 	switch {
@@ -181,7 +180,7 @@ func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) 
 	return places
 }
 
-// placeOf is where a value is written that decides the field, or the field in a template; leaf is nil for that.
+// placeOf returns where a deciding value is written; if leaf is nil, where a template writes the field.
 func (l *looked) placeOf(leaf *Leaf) origin.Place {
 	if leaf != nil {
 		return l.placeOfLeaf(leaf)
@@ -200,7 +199,7 @@ func (l *looked) placeOf(leaf *Leaf) origin.Place {
 	return place
 }
 
-// inTree is the path of the file of a place, if that is in the tree.
+// inTree returns the path of a place's file; ok is false if that is not in the tree.
 func (t *Tracer) inTree(p engine.Place) (string, bool) {
 	if p.File == "" {
 		return "", false
@@ -208,12 +207,12 @@ func (t *Tracer) inTree(p engine.Place) (string, bool) {
 	return t.pathOf(p.File)
 }
 
-// pathOf is the path in the tree of a file of the chart; ok is false for one that is not there.
+// pathOf returns the path in the tree of a file of the chart; ok is false if it is not in the tree.
 func (t *Tracer) pathOf(file string) (name string, ok bool) {
 	return t.Release.Chart.Directories.Path(t.Chart, file)
 }
 
-// madeBy says which part of the chart makes a field.
+// madeBy returns a message about the part of the chart that makes a field.
 func (t *Tracer) madeBy(template engine.Place) string {
 	why := "it is made by " + t.Name
 	if template.File != "" {
@@ -223,7 +222,7 @@ func (t *Tracer) madeBy(template engine.Place) string {
 	return why
 }
 
-// parsed is the first document of a text; nil if there is none.
+// parsed returns the first document of a text; nil if there is none.
 func parsed(data []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
@@ -232,8 +231,8 @@ func parsed(data []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// lineIn is where what a path leads to is in a document, or the key of what is so many steps above; 0 when it is not
-// there.
+// lineIn returns the position of the value at a path in a document or, if above is not 0, of the key so many
+// steps above; 0 if it does not exist.
 func lineIn(n *yaml.Node, of []any, above int) (line, column int) {
 	at := n
 	for i, step := range of {
@@ -254,7 +253,7 @@ func lineIn(n *yaml.Node, of []any, above int) (line, column int) {
 	return at.Line, at.Column
 }
 
-// keyOf is the key by which a step leads to a value; the value itself for an item of a list.
+// keyOf returns the key of a value in its parent; the value itself for an item of a list.
 func keyOf(holder *yaml.Node, step any, value *yaml.Node) *yaml.Node {
 	name, ok := step.(string)
 	if !ok {
@@ -264,7 +263,7 @@ func keyOf(holder *yaml.Node, step any, value *yaml.Node) *yaml.Node {
 	return found.Key
 }
 
-// FieldOf is a path as a field.
+// FieldOf returns a path as a field path.
 func FieldOf(prefix string, path []any) string {
 	for _, step := range path {
 		switch step := step.(type) {

@@ -8,14 +8,14 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// names are those that tell the parts of an object from others like them: the name of the object, and those of the items
-// of lists that a field is in.
+// names distinguish the parts of an object from similar ones: the name of the object, and the names of the
+// list items that contain a field.
 type names struct {
 	object string
 	items  []string
 }
 
-// namesOn are the names of an object and on the way to one of its fields.
+// namesOn returns the names of an object and on the path to one of its fields.
 func (o *object) namesOn(field string) names {
 	n := names{object: nameIn(o.node, "metadata.name")}
 	hops, _ := origin.Descend(o.rootOf(field))
@@ -29,7 +29,7 @@ func (o *object) namesOn(field string) names {
 	return n
 }
 
-// nameIn is the text of a field of a node; empty if it has none.
+// nameIn returns the text of a field of a node; "" if it has none.
 func nameIn(node *yaml.Node, field string) string {
 	hops, ok := origin.Descend(node, origin.ParsePath(field))
 	if !ok || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.ScalarNode {
@@ -38,8 +38,8 @@ func nameIn(node *yaml.Node, field string) string {
 	return hops[len(hops)-1].Value.Value
 }
 
-// in counts the keys on the way to a leaf that are such names, or words of the name of the object: charts make objects
-// and containers of maps by their keys.
+// in counts the keys on the path to a leaf that are such names, or parts of the object's name: charts make
+// objects and containers from maps by their keys.
 func (n names) in(l *Leaf) int {
 	count := 0
 	for _, step := range l.Path {

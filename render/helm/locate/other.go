@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// variantTries is how many other values of a leaf are tried where the chart takes only some.
+// variantTries limits how many other values of a leaf are tried if the chart does not accept the first.
 const variantTries = 3
 
-// variants are the release with other values of a leaf, the one to try first first. A value of the chart is another one in
-// the chart, since what is imported from a dependency does not follow from values of the user.
+// variants returns the release with other values of a leaf, in the order to try them. A value of the chart is
+// changed in the chart, since values imported from a dependency do not depend on the user's values.
 func (t *Tracer) variants(l *Leaf) (all []func() *release.Release) {
 	if l.Builtin {
 		return append(all, func() *release.Release { return t.withBuiltin(l) })
@@ -19,7 +19,7 @@ func (t *Tracer) variants(l *Leaf) (all []func() *release.Release) {
 	if filled, ok := filled(l.Value); ok {
 		return append(all, func() *release.Release { return t.rebuilt(l, filled) })
 	}
-	if l.Value == nil && l.isKey() && !l.Default { // it only takes a value of the chart away
+	if l.Value == nil && l.isKey() && !l.Default { // it only removes a value of the chart
 		return append(all, func() *release.Release { return t.without(l) })
 	}
 	for i, value := range l.others() {
@@ -42,7 +42,7 @@ func (t *Tracer) with(l *Leaf, value any) *release.Release {
 	return t.rebuilt(l, value)
 }
 
-// rebuilt returns the release with another value of a leaf, which is among those of its user or its chart.
+// rebuilt returns the release with another value of a leaf, changed in the chart or in the user's values.
 func (t *Tracer) rebuilt(l *Leaf, value any) *release.Release {
 	other := *t.Release
 	if l.Default {
@@ -56,7 +56,7 @@ func (t *Tracer) rebuilt(l *Leaf, value any) *release.Release {
 	return &other
 }
 
-// without returns the release without a key of the user.
+// without returns the release without a key of the user's values.
 func (t *Tracer) without(l *Leaf) *release.Release {
 	other := *t.Release
 	other.Values = chart.CopyValues(t.Release.Values)

@@ -7,29 +7,29 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// reads are the keys of values that actions of templates may read to decide a field.
+// reads are the keys of values that actions of templates read and that may decide a field.
 type reads struct {
-	// innermost are those of the action that wrote the field, outer those of the actions that called it.
+	// innermost are the keys of the action that wrote the field, outer those of the actions that called it.
 	innermost, outer readKeys
-	// around are those of the conditions and loops that these actions are in.
+	// around are the keys of the conditions and loops around these actions.
 	around readKeys
-	// followed are those that all of these depend on by way of variables and included templates.
+	// followed are the keys of actions that all of these depend on through variables and included templates.
 	followed readKeys
 }
 
-// How much it counts that an action reads a key, by what it has to do with the field.
+// The ranks of a key that an action reads, by the action's relation to the field.
 const (
 	readInnermost = 8
 	readOuter     = 5
 	readAround    = 4
-	// readTogether is for a key that is read together with the one above it.
+	// readTogether is added for a key that is read together with the key above it.
 	readTogether = 2
-	// readAbove is for a mapping or list that is read.
+	// readAbove is the rank of a mapping or list that is read.
 	readAbove = 2
 )
 
-// readsOf are the keys that may decide what parts of templates wrote, each with those that it was called by, or whether some
-// keys are written.
+// readsOf returns the keys that may decide what parts of templates wrote, each with its callers, or whether
+// the keys in written are written.
 func readsOf(d *release.Document, ways [][]engine.Place, written []string) *reads {
 	var inner, outer, around []*engine.Action
 	for _, way := range ways {
@@ -53,7 +53,7 @@ func readsOf(d *release.Document, ways [][]engine.Place, written []string) *read
 	return &reads{innermost: keysIn(inner), outer: keysIn(outer), around: keysIn(around), followed: keysIn(followed)}
 }
 
-// nearness says how near to the field an action is that reads a leaf, or what it is in; 0 for none.
+// nearness returns the rank of a leaf by the nearest action that reads it or a parent; 0 if there is none.
 func (r *reads) nearness(l *Leaf) int {
 	if r == nil {
 		return 0
@@ -61,7 +61,7 @@ func (r *reads) nearness(l *Leaf) int {
 	return max(r.innermost.rank(l, readInnermost), r.outer.rank(l, readOuter), r.around.rank(l, readAround), r.followed.rank(l, readAround))
 }
 
-// readsTogether reports whether any action reads a leaf together with what it is in.
+// readsTogether reports whether any action reads a leaf together with its parent.
 func (r *reads) readsTogether(l *Leaf) bool {
 	if r == nil {
 		return false
@@ -71,7 +71,7 @@ func (r *reads) readsTogether(l *Leaf) bool {
 	})
 }
 
-// presence says how likely it is that a leaf decides whether there is anything at all; 0 for not.
+// presence returns how likely a leaf decides whether anything is written; 0 if it does not.
 func (r *reads) presence(l *Leaf) int {
 	if r == nil {
 		return 0
@@ -79,7 +79,8 @@ func (r *reads) presence(l *Leaf) int {
 	return max(r.innermost.rank(l, readInnermost), r.around.rank(l, readInnermost), r.followed.rank(l, readAround))
 }
 
-// rank is that of a leaf whose key is read, more if it is together with the one above it, less if only what it is in is read.
+// rank returns rank for a leaf whose key is read, more if it is read together with the key above it, less if
+// only a parent is read.
 func (k readKeys) rank(l *Leaf, rank int) int {
 	for i, way := range l.waysToRead() {
 		switch {
@@ -95,7 +96,7 @@ func (k readKeys) rank(l *Leaf, rank int) int {
 	return 0
 }
 
-// readKeys are the keys that actions read, and pairs of such that they read together, as a.b.
+// readKeys are the keys that actions read, and pairs of keys that they read together, as a.b.
 type readKeys map[string]bool
 
 func keysIn(actions []*engine.Action) readKeys {
@@ -108,11 +109,10 @@ func keysIn(actions []*engine.Action) readKeys {
 	return keys
 }
 
-// readWay is how actions may read what a path leads to: by the key alone, and together with the one
-// above it.
+// readWay is a way to read the value at a path: by the key alone, or together with the key above it.
 type readWay struct{ key, together string }
 
-// waysToRead are those of a path, then those of what it is in, from the inside.
+// waysToRead returns the ways to read the value at a path, then its parents, the innermost first.
 func waysToRead(path []any) (all []readWay) {
 	before := "Values"
 	for _, step := range path {

@@ -5,8 +5,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Steps are the lines of the tree by which a field got its value, in the order in which they count: the
-// template, the value that the chart has for it, and the one that is set, at its place.
+// Steps returns the lines of the tree that determine a field's value, in order: the template, the chart's
+// default, and the value that is set; at is the field's place.
 func (t *Tracer) Steps(index int, field string, part origin.Part, value any, found bool, at origin.Place) []origin.Step {
 	last := origin.Step{Position: at.Position}
 	if !at.Found() {
@@ -34,8 +34,8 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	return append(steps, last)
 }
 
-// History is what made the fields of an object of a chart, given as the function that returns the steps of
-// one.
+// History implements origin.History for an object of a chart, with a function that returns the steps of a
+// field.
 type History func(field string, part origin.Part, at origin.Place) []origin.Step
 
 // Steps implements origin.History.

@@ -10,21 +10,22 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// wrote is what of templates wrote a field, or what is nearest around it.
+// wrote describes the parts of templates that wrote a field, or its nearest parent.
 type wrote struct {
-	// at is the part of a template that did, literal set when it is text of it. Of a mapping, a list or a block of text it is
-	// what wrote its key, and content what wrote what is in it.
+	// at is the part of a template that wrote it; literal is set when it is text of the template. For a
+	// mapping, a list or a block scalar at is the part that wrote its key, and content the part that wrote its
+	// content.
 	at, content engine.Place
 	literal     bool
-	// block is set when it is a block that begins with text of the template.
+	// block is set for a block scalar that begins with text of the template.
 	block bool
-	// ways are the parts that wrote the characters of the value, each with those that it was called by.
+	// ways are the parts that wrote the characters of the value, each with its callers.
 	ways [][]engine.Place
-	// missing are the keys on the way to the field that the object does not have; nil if it has the field.
+	// missing are the keys on the path to the field that the object does not have; nil if it has the field.
 	missing []string
 }
 
-// wrote is what of templates wrote a field, of which part is what is of interest; empty for all.
+// wrote returns the parts of templates that wrote a field, or the given part of its value; "" for all.
 func (o *object) wrote(field, part string) (w wrote) {
 	d := o.made.Document
 	if d == nil || o.node == nil {
@@ -50,7 +51,7 @@ func (o *object) wrote(field, part string) (w wrote) {
 	return w
 }
 
-// inFile is the innermost of places that is in a file; empty if none is.
+// inFile returns the innermost place that is in a file; empty if there is none.
 func inFile(places []engine.Place) engine.Place {
 	for _, p := range places {
 		if p.File != "" {
@@ -60,8 +61,8 @@ func inFile(places []engine.Place) engine.Place {
 	return engine.Place{}
 }
 
-// rootOf is the node that the steps of a field lead from: the document, or that in a text of it. The steps lead to the
-// text where it is not known which of its lines are which of the document.
+// rootOf returns the node and steps to follow for a field: of the document, or of the YAML in a text of it. If
+// the lines of such a text cannot be mapped to lines of the document, the steps lead to the text.
 func (o *object) rootOf(field string) (*yaml.Node, []origin.PathStep) {
 	text, in, ok := origin.CutText(field)
 	if !ok || o.node == nil {
@@ -76,7 +77,8 @@ func (o *object) rootOf(field string) (*yaml.Node, []origin.PathStep) {
 	return o.node, steps
 }
 
-// readsOf are the keys that may decide what templates wrote, or whether they write what is missing, found once.
+// readsOf returns the keys that may decide what templates wrote, or whether they write missing keys, computed
+// once.
 func (o *object) readsOf(w wrote) *reads {
 	if o.made.Document == nil || len(w.ways) == 0 {
 		return nil
@@ -97,8 +99,8 @@ func (o *object) readsOf(w wrote) *reads {
 	return known
 }
 
-// nearest is the node of a field or, if keys are missing on the way to it, the innermost one on that way, and the key of that;
-// nil for an item of a list.
+// nearest returns the node of a field or, if keys are missing, of the innermost existing node on its path, and
+// that node's key; nil for an item of a list.
 func nearest(n *yaml.Node, steps []origin.PathStep) (found, key *yaml.Node, missing []string) {
 	for len(steps) > 0 {
 		next, used := child(n, steps)
@@ -119,7 +121,7 @@ func nearest(n *yaml.Node, steps []origin.PathStep) (found, key *yaml.Node, miss
 	return n, key, nil
 }
 
-// joined is the key that steps of a field path make.
+// joined returns the key that consists of several steps of a field path.
 func joined(steps []origin.PathStep) string {
 	var keys []string
 	for _, s := range steps {
@@ -128,7 +130,7 @@ func joined(steps []origin.PathStep) string {
 	return strings.Join(keys, ".")
 }
 
-// child goes as many steps of a field path as make a key or an index.
+// child follows as many steps of a field path as make one key or index.
 func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 	if s := steps[0]; s.Indexed && n.Kind == yaml.SequenceNode {
 		return below(n, s.Index), 1
@@ -141,7 +143,7 @@ func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 	return nil, 0
 }
 
-// below goes one step, a key as it is written or an index, into a node; nil when that is not there.
+// below follows one step, an exact key or an index, into a node; nil if it does not exist.
 func below(n *yaml.Node, step any) *yaml.Node {
 	key, ok := step.(string)
 	if !ok {

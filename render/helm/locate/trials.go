@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	// fieldTries is how many values are tried for a field, and releaseTries for all fields of a
-	// release: each is a render of the template file that made the field.
+	// fieldTries limits how many values are tried for a field, and releaseTries how many for all fields of a
+	// release: each takes a render of the template file that made the field.
 	fieldTries, releaseTries = 4, 256
 )
 
-// effect is what another value of a leaf does to a field.
+// effect is the effect of another value of a leaf on a field.
 type effect int
 
 const (
 	unchanged effect = iota
-	// changed: the object has another value there, or none.
+	// changed: the object has another value in the field, or no such field.
 	changed
-	// gone: there is no such object.
+	// gone: the object does not exist.
 	gone
 )
 
 // trial is a rendering with another value.
 type trial struct {
-	// rendered is false when it cannot be rendered, or there were too many.
+	// rendered is false if rendering fails, or after too many trials.
 	rendered  bool
 	documents []*release.Document
 }
 
-// templateFile is a template file whose objects are looked at.
+// templateFile is a template file for trials.
 type templateFile struct {
-	// name is empty when the file has to be rendered with all others: those change what it makes.
+	// name is empty when the file must be rendered with all others, because they change its output.
 	name string
-	// documents are what it makes as things are, and tried with another value of a leaf.
+	// documents are its unchanged documents, and tried the trials by leaf.
 	documents []*release.Document
 	tried     map[*Leaf]trial
 }
 
-// file is the template file of a document.
+// file returns the template file of a document.
 func (t *Tracer) file(d *release.Document) *templateFile {
 	if known, ok := t.files[d.File.Name]; ok {
 		return known
@@ -61,12 +61,12 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 		f.documents = alone.Documents
 		return f
 	}
-	f.name = "" // what it makes depends on those that were executed before
+	f.name = "" // its output depends on the files executed before
 	f.documents, _ = t.ready.Release().Documents(t.ctx)
 	return f
 }
 
-// try renders a template file with the first other value of a leaf that it takes.
+// try renders a template file with the first other value of a leaf that the chart accepts.
 func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	if known, ok := f.tried[l]; ok {
 		return known
@@ -89,8 +89,8 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	return a.trial
 }
 
-// tryAhead tries the first of leaves, unless it was tried, side by side with as many of the others as there are cores. What is
-// not asked for then counts for nothing, so that it does not depend on the order in which they end what is tried.
+// tryAhead tries the first of leaves, unless it was tried, in parallel with as many of the others as there are
+// cores. Results that are never used do not count, so that the number of trials does not depend on timing.
 func (t *Tracer) tryAhead(f *templateFile, leaves []*Leaf) {
 	_, ahead := t.ahead[leaves[0]]
 	if _, tried := f.tried[leaves[0]]; ahead || tried {
@@ -107,7 +107,7 @@ func (t *Tracer) tryAhead(f *templateFile, leaves []*Leaf) {
 			})
 		}
 	}
-	_ = group.Wait() // no function fails
+	_ = group.Wait() // the functions return no error
 	for i, l := range leaves {
 		if made[i].tries > 0 {
 			t.ahead[l] = made[i]
@@ -120,11 +120,11 @@ type attempts struct {
 	trial
 	tries int
 	begun []begun
-	// stopped is set when there were too many before one succeeded.
+	// stopped is set when the limit was reached before a render succeeded.
 	stopped bool
 }
 
-// attempt renders a template file with other values of a leaf, so many at most. It changes nothing.
+// attempt renders a template file with other values of a leaf, at most so many. It modifies nothing.
 func (t *Tracer) attempt(f *templateFile, l *Leaf, most int) (a attempts) {
 	for i, variant := range t.variants(l) {
 		if a.tries >= most || t.ctx.Err() != nil {
@@ -149,17 +149,17 @@ func (t *Tracer) attempt(f *templateFile, l *Leaf, most int) (a attempts) {
 	return a
 }
 
-// begun is a release that has the i-th other value of a leaf, of which a template file was rendered.
+// begun is a trial of a template file with the i-th other value of a leaf, which can be continued.
 type begun struct {
 	leaf *Leaf
 	i    int
 	*release.Begun
 }
 
-// forget drops the trace of a document of a trial, which is not needed.
+// forget drops the trace of a trial's document, which is not needed.
 func forget(d *release.Document) { d.File = &engine.File{Name: d.File.Name} }
 
-// effect is what another value of a leaf does to a field of an object.
+// effect returns the effect of another value of a leaf on a field of the object.
 func (o *object) effect(l *Leaf, field string) effect {
 	f := o.file(o.made.Document)
 	after := o.try(f, l)
@@ -169,7 +169,7 @@ func (o *object) effect(l *Leaf, field string) effect {
 	return o.effectOf(f, after.documents, field)
 }
 
-// effectOf is what became of a field of an object among other documents of its file.
+// effectOf returns the effect on a field of the object, given the changed documents of its file.
 func (o *object) effectOf(f *templateFile, documents []*release.Document, field string) effect {
 	d := o.made.Document
 	at := f.index(d)
@@ -180,7 +180,7 @@ func (o *object) effectOf(f *templateFile, documents []*release.Document, field 
 	switch {
 	case again == nil:
 		return f.without(at, documents)
-	case again.Text == d.Text || len(again.Content()) == 0: // what is no YAML says nothing of a field
+	case again.Text == d.Text || len(again.Content()) == 0: // invalid YAML shows no effect
 		return unchanged
 	case kindOf(again) != kindOf(d):
 		return gone
@@ -190,14 +190,15 @@ func (o *object) effectOf(f *templateFile, documents []*release.Document, field 
 	return unchanged
 }
 
-// differ reports whether two contents have not the same at a field.
+// differ reports whether a field differs in two contents.
 func differ(a, b map[string]any, field string) bool {
 	before, had := origin.Field(a, field)
 	now, has := origin.Field(b, field)
 	return had != has || !reflect.DeepEqual(before, now)
 }
 
-// without is the effect of documents among which one is not found: it may have another name now.
+// without returns the effect if a document is missing among the changed ones: its object may have another name
+// now.
 func (f *templateFile) without(at int, documents []*release.Document) effect {
 	d := f.documents[at]
 	count := func(among []*release.Document) (n int) {
@@ -214,13 +215,13 @@ func (f *templateFile) without(at int, documents []*release.Document) effect {
 	return unchanged
 }
 
-// kindOf is the version and kind of the object in a document.
+// kindOf returns the version and kind of the object in a document.
 func kindOf(d *release.Document) [2]any {
 	content := d.Content()
 	return [2]any{content["apiVersion"], content["kind"]}
 }
 
-// index is the place of a document among those of the file.
+// index returns the index of a document in the file; -1 if it is not found.
 func (f *templateFile) index(d *release.Document) int {
 	for i, known := range f.documents {
 		if known.File.Name == d.File.Name && known.Offset == d.Offset && known.Text == d.Text {
@@ -230,8 +231,8 @@ func (f *templateFile) index(d *release.Document) int {
 	return -1
 }
 
-// again is the document among others that is the one at a place: it is in the same place, or of the
-// same object.
+// again returns the changed document for the one at an index: the one at the same index, or of the same
+// object.
 func (f *templateFile) again(at int, documents []*release.Document) *release.Document {
 	if len(documents) == len(f.documents) {
 		return documents[at]

@@ -8,19 +8,19 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// wholeTries is how many renders of the whole release there are for all of its fields, at most as many as make
-// wholeBytes of documents.
+// wholeTries limits the renders of the whole release for all of its fields, and wholeBytes the size of their
+// documents.
 const wholeTries, wholeBytes = 256, 64 << 20
 
 // wholeTrial is a rendering of the whole release with another value.
 type wholeTrial struct {
 	trial
-	// applied are the objects of documents that passed post-renderers; nil without such.
+	// applied are the objects after post-renderers, by document; nil without post-renderers.
 	applied map[*release.Document][]*release.Object
 }
 
-// proven is a place where a value is written, as far as it is proven that the value decides the field: that the
-// whole chart, with its schema and all other templates, takes another value, with which the field is another one.
+// proven returns the place of a value, as Inferred unless it is proven that the value decides the field: the
+// whole chart, with its schema and all other templates, must accept another value, which changes the field.
 func (l *looked) proven(leaf *Leaf, place origin.Place) origin.Place {
 	if (place.Evidence == origin.Marked || place.Via != "") && !l.confirmed(leaf) {
 		place.Evidence, place.Via = origin.Inferred, ""
@@ -43,7 +43,8 @@ func (l *looked) confirmed(leaf *Leaf) bool {
 	return false
 }
 
-// tryWhole is the render of the whole release with the i-th other value of a leaf; ok is false when there were too many.
+// tryWhole renders the whole release with the i-th other value of a leaf; ok is false if there were too many
+// renders.
 func (t *Tracer) tryWhole(l *Leaf, i int, variant func() *release.Release) (w wholeTrial, ok bool) {
 	if known := t.wholes[l]; i < len(known) {
 		return known[i], true
@@ -66,7 +67,7 @@ func (t *Tracer) tryWhole(l *Leaf, i int, variant func() *release.Release) (w wh
 	return w, true
 }
 
-// whole renders the whole release, from where a trial with the same value left off.
+// whole renders the whole release. It continues a trial with the same value if there is one.
 func (t *Tracer) whole(l *Leaf, i int, variant func() *release.Release, known map[string][]*release.Document) ([]*release.Document, map[*release.Document][]*release.Object, error) {
 	if at := slices.IndexFunc(t.begun, func(b begun) bool { return b.leaf == l && b.i == i }); at >= 0 {
 		b := t.begun[at]
@@ -76,7 +77,7 @@ func (t *Tracer) whole(l *Leaf, i int, variant func() *release.Release, known ma
 	return variant().Whole(t.ctx, known)
 }
 
-// known are the documents of the objects, by their files. They are found once.
+// known returns the documents of the objects by file, computed once.
 func (t *Tracer) known() map[string][]*release.Document {
 	if t.documents == nil {
 		t.documents = map[string][]*release.Document{}
@@ -92,7 +93,7 @@ func (t *Tracer) known() map[string][]*release.Document {
 	return t.documents
 }
 
-// differsIn reports whether the field is another one in a render of the whole release.
+// differsIn reports whether the field differs in a render of the whole release.
 func (l *looked) differsIn(f *templateFile, w wholeTrial) bool {
 	documents := w.documents
 	if f.name != "" {
@@ -111,7 +112,7 @@ func (l *looked) differsIn(f *templateFile, w wholeTrial) bool {
 	return len(after) == 0 || len(after) == 1 && differ(contentOf(l.made), contentOf(after[0]), l.applied)
 }
 
-// contentOf is the content of an object that was applied.
+// contentOf returns the content of an applied object.
 func contentOf(o *release.Object) map[string]any {
 	return (&render.Object{JSON: o.JSON}).Content()
 }

@@ -9,16 +9,16 @@ import (
 
 // Begun is a release of which one template file was executed.
 type Begun struct {
-	// Documents are those of the file.
+	// Documents are the documents of the file.
 	Documents []*Document
 
 	release *Release
-	// rest executes the other templates; nil where some are executed before the file.
+	// rest executes the other templates; nil if some of them precede the file.
 	rest func() (*engine.Rendering, error)
 }
 
-// Begin executes one template file, without what others that are executed before it change in the values. The values are
-// not checked against the schema. It costs a small part of Render.
+// Begin executes one template file, without the changes to values by files that are executed before it. The
+// values are not checked against the schema. It costs a small part of Render.
 func (r *Release) Begin(ctx context.Context, file string) (*Begun, error) {
 	c, all, err := r.Prepare()
 	if err != nil {
@@ -35,13 +35,14 @@ func (r *Release) Begin(ctx context.Context, file string) (*Begun, error) {
 	return b, nil
 }
 
-// OfFile returns the documents of the template file that made this one.
+// OfFile returns all documents of the document's template file.
 func (d *Document) OfFile() []*Document { return documents([]*engine.File{d.File}) }
 
-// Documents returns the documents of all templates before post-renderers. The values are not checked against the schema.
+// Documents returns the documents of all templates before post-renderers. The values are not checked against
+// the schema.
 func (r *Release) Documents(ctx context.Context) ([]*Document, error) {
 	other := *r
-	other.SkipSchema = true // which says nothing about what templates make of values
+	other.SkipSchema = true // it does not change the templates' output
 	_, rendering, _, err := other.execute(ctx, r.Options)
 	if err != nil {
 		return nil, err
@@ -49,9 +50,9 @@ func (r *Release) Documents(ctx context.Context) ([]*Document, error) {
 	return documents(rendering.Files), nil
 }
 
-// Whole returns the documents of all templates; it is an error where a deployer would not apply the release. Of the
-// documents known, which are objects, by their files, those that are the same again are returned as they are. applied are
-// the objects of documents that passed post-renderers, nil without such.
+// Whole returns the documents of all templates, or an error if a deployer would not apply the release. known
+// are documents, by file, that are valid objects; documents with the same text are replaced with them and not
+// checked again. applied are the objects that post-renderers make of documents; nil without post-renderers.
 func (r *Release) Whole(ctx context.Context, known map[string][]*Document) (all []*Document, applied map[*Document][]*Object, err error) {
 	_, rendering, _, err := r.execute(ctx, r.Options)
 	if err != nil {
@@ -60,12 +61,13 @@ func (r *Release) Whole(ctx context.Context, known map[string][]*Document) (all 
 	return r.whole(rendering, known)
 }
 
-// Whole is Release.Whole, which executes the template file once more only where that is not the first. It is called once.
+// Whole is Release.Whole, but executes the template file again only if it is not the first. It must be called
+// only once.
 func (b *Begun) Whole(ctx context.Context, known map[string][]*Document) (all []*Document, applied map[*Document][]*Object, err error) {
 	if b.rest == nil {
 		return b.release.Whole(ctx, known)
 	}
-	c, values, err := b.release.Prepare() // since templates may have changed the values
+	c, values, err := b.release.Prepare() // templates may have changed the values
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +81,7 @@ func (b *Begun) Whole(ctx context.Context, known map[string][]*Document) (all []
 	return b.release.whole(rendering, known)
 }
 
-// whole are the documents of a rendering that can be applied.
+// whole returns the documents of a rendering if they can be applied.
 func (r *Release) whole(rendering *engine.Rendering, known map[string][]*Document) (all []*Document, applied map[*Document][]*Object, err error) {
 	all = documents(rendering.Files)
 	if len(r.PostRenderers) > 0 {
@@ -102,7 +104,7 @@ func (r *Release) whole(rendering *engine.Rendering, known map[string][]*Documen
 // Documents returns the documents that the templates made.
 func (r *Rendered) Documents() []*Document { return documents(r.Files) }
 
-// Applied are the objects that documents become, by these.
+// Applied returns the objects made of documents, by document.
 func (r *Release) Applied(all []*Document) (map[*Document][]*Object, error) {
 	rendered := &Rendered{}
 	if err := r.become(all, rendered); err != nil {

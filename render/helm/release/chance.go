@@ -11,14 +11,14 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// variant is another outcome of some calls of functions.
+// variant is a rendering with other results of some calls of functions.
 type variant struct {
 	options engine.Options
 	calls   []engine.Chance
 }
 
-// variants returns an outcome that differs by chance, if there is any, and one by what the cluster
-// may hold.
+// variants returns a variant with other random results, and one with other contents of the cluster, each only
+// if such functions were called.
 func variants(opts engine.Options, chance []engine.Chance) []variant {
 	random, lookups := variant{options: opts}, variant{options: opts}
 	random.options.Variant = opts.Variant + 1
@@ -33,8 +33,8 @@ func variants(opts engine.Options, chance []engine.Chance) []variant {
 	return slices.DeleteFunc([]variant{random, lookups}, func(v variant) bool { return len(v.calls) == 0 })
 }
 
-// unknown marks the fields that are others in a variant. Where it cannot be rendered, those are
-// all of the objects in whose templates a call was made.
+// unknown marks the fields that differ in a variant. If the variant cannot be rendered, it marks all objects
+// of the templates with these calls.
 func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) {
 	reason := because(calls)
 	if err == nil {
@@ -55,19 +55,19 @@ func (r *Rendered) MarkAll(reason string) {
 	}
 }
 
-// MakesNothing reports whether templates were executed that made no object.
+// MakesNothing reports whether the templates, of which there are some, made no object.
 func (r *Rendered) MakesNothing() bool {
 	template := func(f *engine.File) bool { return !isNotes(f.Name) }
 	return len(r.Objects)+len(r.Hooks) == 0 && slices.ContainsFunc(r.Files, template)
 }
 
-// Vary marks what is otherwise in another outcome, and adds the objects that only that one has.
+// Vary marks the fields that differ in a variant, and adds the objects that only the variant has.
 func (r *Rendered) Vary(variant *Rendered, reason string) {
 	r.MarkDifferences(variant, reason)
 	r.addPossible(variant, reason)
 }
 
-// MarkDifferences marks the fields as unknown that are others in another outcome.
+// MarkDifferences marks the fields that differ in a variant as unknown.
 func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 	counterparts := variant.byDocument()
 	for i, object := range r.byDocument() {
@@ -83,8 +83,8 @@ func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 	}
 }
 
-// addPossible adds the objects and hooks that only another outcome has, unknown as a whole, each
-// once for all outcomes.
+// addPossible adds the objects and hooks that only a variant has, as wholly unknown, each once for all
+// variants.
 func (r *Rendered) addPossible(variant *Rendered, reason string) {
 	has, counterparts := r.byDocument(), variant.byDocument()
 	if r.possible == nil {
@@ -100,7 +100,7 @@ func (r *Rendered) addPossible(variant *Rendered, reason string) {
 	}
 }
 
-// place is where an object or a hook comes from: the document of a template, counted within it.
+// place identifies an object or hook by its template file and its index in that file's output.
 type place struct {
 	// list is 0 for objects and 1 for hooks.
 	list   int
@@ -112,7 +112,7 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.list, other.list), cmp.Compare(p.file, other.file), cmp.Compare(p.number, other.number))
 }
 
-// byDocument names objects and hooks by their documents in the output, in whose order they are.
+// byDocument returns objects and hooks by place, counted in the order of their documents.
 func (r *Rendered) byDocument() map[place]*Object {
 	named := map[place]*Object{}
 	for i, objects := range [][]*Object{r.Objects, r.Hooks} {
@@ -139,7 +139,7 @@ func (o *Object) content() any {
 	return v
 }
 
-// because says which functions made a result one of chance.
+// because returns the reason why a result is unknown: the first call.
 func because(chance []engine.Chance) string {
 	first := chance[0]
 	where := ""

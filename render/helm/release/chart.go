@@ -14,11 +14,11 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// Chart is a chart that is rendered many times, perhaps at once: its templates, schemas and
-// definitions are parsed once.
+// Chart is a chart for many renders, perhaps concurrent ones: its templates, schemas and definitions are
+// parsed once.
 type Chart struct {
 	*helmchart.Chart
-	// Directories are those of the tree that the chart was read from.
+	// Directories are the directories of the tree that the chart was read from.
 	Directories chart.Directories
 
 	engine  *engine.Engine
@@ -28,7 +28,7 @@ type Chart struct {
 	Groups func() *Groups
 
 	mu sync.Mutex
-	// crds are the definitions in crds/ by the labels that they were given.
+	// crds are the definitions in crds/, by the labels that were added to them.
 	crds map[string]func() ([]*Object, error)
 }
 
@@ -38,16 +38,16 @@ func NewChart(c *helmchart.Chart) *Chart {
 		Groups: sync.OnceValue(func() *Groups { return groupsOf(c) }), crds: map[string]func() ([]*Object, error){}}
 }
 
-// With returns a chart that differs in nothing but values, which shares what was parsed.
+// With returns a chart that differs only in values and shares the parsed parts.
 func (c *Chart) With(other *helmchart.Chart) *Chart {
 	return &Chart{Chart: other, Directories: c.Directories, engine: c.engine, schemas: c.schemas, files: c.files, Groups: sync.OnceValue(func() *Groups { return groupsOf(other) }), crds: map[string]func() ([]*Object, error){}}
 }
 
-// maxLabelled is for how many releases the definitions of a chart are kept.
+// maxLabelled limits for how many releases the definitions of a chart are kept.
 const maxLabelled = 4
 
-// definitions returns what is in crds/ of the chart and its dependencies, with labels. of is the chart
-// without the dependencies that are turned off.
+// definitions returns the objects in crds/ of the chart and its dependencies, with labels. of is the chart
+// without disabled dependencies.
 func (c *Chart) definitions(of *helmchart.Chart, labels map[string]string, printed bool) ([]*Object, error) {
 	var key strings.Builder
 	crds := of.CRDObjects()

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// crdFiles are the files of crds/ that were parsed. They are safe for concurrent use.
+// crdFiles caches the parsed files of crds/. It is safe for concurrent use.
 type crdFiles struct {
 	mu  sync.Mutex
 	all map[*common.File]func() *crdFile
@@ -34,16 +34,16 @@ type crdDocument struct {
 	line int
 	text []byte
 	err  error
-	// defines is what the document defines; nil if it is no CustomResourceDefinition.
+	// defines is the definition in the document; nil if it is no CustomResourceDefinition.
 	defines *render.Definition
 }
 
-// parse returns the parsed files, which are parsed once, several at a time.
+// parse returns the parsed files. Each is parsed once, several at a time.
 func (fs *crdFiles) parse(crds []helmchart.CRD) []*crdFile {
 	return each(crds, func(_ int, crd helmchart.CRD) *crdFile { return fs.file(crd)() })
 }
 
-// each returns what make makes of the items of a list, several at a time.
+// each applies a function to the items of a list, several at a time.
 func each[T, U any](all []T, of func(i int, item T) U) []U {
 	made := make([]U, len(all))
 	var group errgroup.Group
@@ -54,7 +54,7 @@ func each[T, U any](all []T, of func(i int, item T) U) []U {
 			return nil
 		})
 	}
-	_ = group.Wait() // no function fails
+	_ = group.Wait() // the functions return no error
 	return made
 }
 
@@ -87,8 +87,8 @@ func parseCRDs(f *common.File) *crdFile {
 	return made
 }
 
-// Definitions returns what the CustomResourceDefinitions in crds/ of the chart and its dependencies define, but for
-// dependencies that the values of a user turn off. Those that cannot be read are not among them.
+// Definitions returns the CustomResourceDefinitions in crds/ of the chart and its dependencies, without
+// dependencies that the user's values disable and without invalid files.
 func (c *Chart) Definitions(user map[string]any) []render.Definition {
 	of := c.Chart
 	if len(of.Dependencies()) > 0 && len(of.CRDObjects()) > 0 {
@@ -107,7 +107,7 @@ func (c *Chart) Definitions(user map[string]any) []render.Definition {
 	return all
 }
 
-// definitions returns what is in crds/ of a chart and its dependencies: as printed, or only the
+// definitions returns the objects in crds/ of a chart and its dependencies: all if printed, else only the
 // CustomResourceDefinitions, which Flux applies.
 func (fs *crdFiles) definitions(crds []helmchart.CRD, labels map[string]string, printed bool) ([]*Object, error) {
 	type objects struct {
@@ -127,7 +127,7 @@ func (fs *crdFiles) definitions(crds []helmchart.CRD, labels map[string]string, 
 	return all, nil
 }
 
-// objects are the objects of a file with a name.
+// objects returns the objects of the file, whose name is given.
 func (f *crdFile) objects(name string, labels map[string]string, printed bool) (all []*Object, err error) {
 	if f.bad != nil {
 		return nil, &Problem{File: name, Line: f.bad.Line, Message: f.bad.Message}
@@ -143,7 +143,7 @@ func (f *crdFile) objects(name string, labels map[string]string, printed bool) (
 	return all, nil
 }
 
-// object is the object of a document; nil if it is none, or not a definition and only those are wanted.
+// object returns the object of a document; nil if it is none, or if it is no definition and all is not set.
 func (d crdDocument) object(file string, labels map[string]string, all bool) *Object {
 	content := (&render.Object{JSON: d.text}).Content()
 	version, _ := content["apiVersion"].(string)
@@ -156,7 +156,7 @@ func (d crdDocument) object(file string, labels map[string]string, all bool) *Ob
 	return &Object{JSON: encode(content), File: file, Defines: d.defines}
 }
 
-// encode encodes what was decoded from JSON.
+// encode encodes a value that was decoded from JSON.
 func encode(content map[string]any) []byte {
 	data, _ := json.Marshal(content) // it was JSON
 	return data

@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// direct makes the objects of documents without the way through kustomize, which most need not
-// take: there is no patch for them, and nothing in them that means something to kustomize. It is false for
-// other documents, and where kustomize has something to refuse.
+// direct makes the objects of documents without kustomize, which most do not need: there are no patches, and
+// nothing in them has a meaning for kustomize. plain is false for other documents, and where kustomize might
+// report an error.
 func (g group) direct() (made []*Object, plain bool, err error) {
 	if len(g.release.PostRenderers) > 0 {
 		return nil, false, nil
@@ -54,8 +54,7 @@ func (g group) direct() (made []*Object, plain bool, err error) {
 	return made, true, nil
 }
 
-// contentOf decodes a node that has no aliases; ok is false for others, and for what is not as in
-// JSON.
+// contentOf decodes a node without aliases; ok is false for other nodes, and for values without a JSON form.
 func contentOf(node *kyaml.RNode) (content map[string]any, ok bool) {
 	n := node.YNode()
 	if n == nil || n.Kind != kyaml.MappingNode || hasAnchors(n) || n.Decode(&content) != nil || content == nil {
@@ -81,8 +80,7 @@ func hasAnchors(n *kyaml.Node) bool {
 	return false
 }
 
-// label adds labels and annotations as the transformers of kustomize do; ok is false where these
-// would have something to say.
+// label adds labels and annotations as kustomize's transformers do; ok is false if these would fail.
 func (r *Release) label(content map[string]any) (ok bool) {
 	metadata, ok := content["metadata"].(map[string]any)
 	if !ok {
@@ -112,7 +110,7 @@ func (r *Release) label(content map[string]any) (ok bool) {
 	return true
 }
 
-// identity is what kustomize takes two objects for the same by.
+// identity returns the identity by which kustomize compares objects.
 func identity(content map[string]any) resid.ResId {
 	metadata, _ := content["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)

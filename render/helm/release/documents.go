@@ -25,11 +25,11 @@ type Document struct {
 	// Offset is where Text begins in the output.
 	Offset int
 	Text   string
-	// content is the decoded document, once it was needed.
+	// content is the decoded document, set on first use.
 	content map[string]any
 }
 
-// separators are where Helm cuts the output of a template, more often than YAML would: at (?m)^---[ \t]*.
+// separators returns where Helm cuts the output of a template, more often than YAML would: at (?m)^---[ \t]*.
 func separators(text string) (all [][2]int) {
 	for at := 0; ; {
 		if strings.HasPrefix(text[at:], "---") {
@@ -45,7 +45,7 @@ func separators(text string) (all [][2]int) {
 	}
 }
 
-// documents cuts the output of the templates, in the order of their names.
+// documents cuts the outputs of the templates into documents, ordered by template name.
 func documents(files []*engine.File) []*Document {
 	var all []*Document
 	sorted := slices.SortedFunc(slices.Values(files), func(a, b *engine.File) int { return strings.Compare(a.Name, b.Name) })
@@ -86,11 +86,11 @@ func (d *Document) isHook() bool {
 	return ok
 }
 
-// fileAnnotation is where Helm keeps the path of the template while post-renderers run. Here
-// the number of the document follows it.
+// fileAnnotation is the annotation in which Helm keeps the path of the template while post-renderers run. Here
+// the index of the document follows the path.
 const fileAnnotation = "postrenderer.helm.sh/postrender-filename"
 
-// merge makes one stream of documents.
+// merge joins documents into one stream.
 func merge(documents []*Document) (string, error) {
 	var nodes []*kyaml.RNode
 	limits := expansion()
@@ -115,7 +115,7 @@ func merge(documents []*Document) (string, error) {
 	return kio.StringAll(nodes)
 }
 
-// expansion bounds what a document may be with its aliases replaced.
+// expansion returns the limits for a document with its aliases expanded.
 func expansion() tree.Limits {
 	limits := tree.Limits{}.WithDefaults()
 	limits.Keys = limits.Nodes
@@ -132,7 +132,7 @@ func expands(text string, limits tree.Limits) error {
 	return nil
 }
 
-// mark and unmark are the value of the annotation.
+// mark returns the value of the annotation, unmark parses it.
 func mark(name string, i int) string { return name + "#" + strconv.Itoa(i) }
 
 func unmark(value string) (name string, i int) {
@@ -149,7 +149,7 @@ func unmark(value string) (name string, i int) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// problem places an error in a document on the template line that wrote its line.
+// problem returns the problem for an error in a document, at the template line that wrote the error's line.
 func (d *Document) problem(err error, refused bool) error {
 	line := 1
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
@@ -160,7 +160,7 @@ func (d *Document) problem(err error, refused bool) error {
 	return p
 }
 
-// at is a problem with a line of a document, on the template line that wrote it.
+// at returns a problem with a line of a document, at the template line that wrote it.
 func (d *Document) at(line int, message string) *Problem {
 	p := &Problem{File: d.File.Name, Line: 1, Message: message}
 	for _, place := range d.File.At(d.Offset + lineStart(d.Text, line)).Places {
@@ -172,7 +172,7 @@ func (d *Document) at(line int, message string) *Problem {
 	return p
 }
 
-// lineStart is the offset of the first character of a line, counted from 1.
+// lineStart returns the offset of the first character of a line, counted from 1.
 func lineStart(text string, line int) int {
 	at := 0
 	for ; line > 1; line-- {

@@ -18,13 +18,14 @@ import (
 type Groups struct {
 	// MayDefine is set when templates may define custom kinds.
 	MayDefine bool
-	// Named are texts like names of groups, Asked those beside questions for what the cluster serves. Where a question names
-	// none, as it takes one from a template or a value, those with a version are among Asked, and Elsewhere is set.
+	// Named are texts that look like API groups, Asked those on lines that test which kinds the cluster
+	// serves. If such a line names no group, because it comes from a template or a value, Elsewhere is set,
+	// and Asked has all groups followed by a version.
 	Named, Asked map[string]bool
 	Elsewhere    bool
 }
 
-// groupsOf finds the groups that a chart names.
+// groupsOf returns the groups that a chart names.
 func groupsOf(c *helmchart.Chart) *Groups {
 	g := &Groups{Named: map[string]bool{}, Asked: map[string]bool{}}
 	versioned := map[string]bool{}
@@ -57,7 +58,8 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 	}
 }
 
-// Declared returns what the chart asks for with values of these texts, and whether it may define custom kinds.
+// Declared returns the chart's requirements with values from these texts, and whether it may define custom
+// kinds.
 func (g *Groups) Declared(values ...[]byte) render.Declared {
 	own, asked := map[string]bool{}, maps.Clone(g.Asked)
 	for _, text := range values {
@@ -75,7 +77,7 @@ func (g *Groups) Declared(values ...[]byte) render.Declared {
 // hasVersion matches an API group before a version.
 var hasVersion = regexp.MustCompile(`[a-z0-9]/v[0-9]`)
 
-// addVersioned adds the words of a text that have dots in them and are before a version.
+// addVersioned adds the words of a text that contain dots and are followed by a version.
 func addVersioned(text []byte, words map[string]bool) {
 	for rest := text; ; {
 		at := bytes.Index(rest, []byte("/v"))
@@ -97,7 +99,7 @@ func isOfGroup(c byte) bool {
 	return c == '-' || c == '.' || c < unicode.MaxASCII && (unicode.IsLower(rune(c)) || unicode.IsDigit(rune(c)))
 }
 
-// addGroups adds the words of a text that have dots in them, as API groups have.
+// addGroups adds the words of a text that contain dots, as API groups do.
 func addGroups(text []byte, words map[string]bool) {
 	for start := 0; start < len(text); {
 		end, dot := start, false

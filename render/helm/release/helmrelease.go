@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// HelmRelease is a HelmRelease of Flux, as far as it decides what is applied. Versions v2beta1,
-// v2beta2 and v2 have these fields alike.
+// HelmRelease has the fields of a Flux HelmRelease that decide what is applied. They are the same in versions
+// v2beta1, v2beta2 and v2.
 type HelmRelease struct {
 	Namespace, Name string
 	Spec            Spec
@@ -45,7 +45,7 @@ type Spec struct {
 	CommonMetadata     Metadata `json:"commonMetadata"`
 }
 
-// Values are values as Helm decodes them: numbers are floating point.
+// Values are values in the types of Helm: numbers are floating point.
 type Values map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -53,23 +53,24 @@ func (v *Values) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*map[string]any)(v))
 }
 
-// Action are the options of an install, an upgrade or the removal of a release.
+// Action contains the options of an install or upgrade.
 type Action struct {
 	// CRDs is Skip, Create or CreateReplace.
 	CRDs                    string `json:"crds"`
 	DisableHooks            bool   `json:"disableHooks"`
 	DisableSchemaValidation bool   `json:"disableSchemaValidation"`
 	SkipCRDs                bool   `json:"skipCRDs"`
-	// ServerSideApply of an install is false, and that of an upgrade `disabled`, to create and patch objects as kubectl
-	// does; else they are applied on the server.
+	// ServerSideApply is false for an install, and `disabled` for an upgrade, to create and patch objects as
+	// kubectl does; else server-side apply is used.
 	ServerSideApply any `json:"serverSideApply"`
-	// ChartNameChangeStrategy is Reinstall, or InPlaceUpdate to upgrade a release to a chart of another name.
+	// ChartNameChangeStrategy is Reinstall, or InPlaceUpdate to upgrade a release to a chart with another
+	// name.
 	ChartNameChangeStrategy string `json:"chartNameChangeStrategy"`
-	// PreserveValues has an upgrade add the values of the release before to its own.
+	// PreserveValues makes an upgrade merge the previous release's values with its own.
 	PreserveValues bool `json:"preserveValues"`
 }
 
-// ParseHelmRelease reads a HelmRelease. Names of fields count as they are written, as for an API server.
+// ParseHelmRelease decodes a HelmRelease. Field names are case-sensitive, as in an API server.
 func ParseHelmRelease(data []byte) (*HelmRelease, error) {
 	var object struct {
 		Metadata struct {
@@ -84,7 +85,7 @@ func ParseHelmRelease(data []byte) (*HelmRelease, error) {
 	return &HelmRelease{object.Metadata.Namespace, object.Metadata.Name, object.Spec}, nil
 }
 
-// ReleaseNamespace is where the objects of the release go that name no namespace.
+// ReleaseNamespace returns the namespace of the release's objects that have none.
 func (h *HelmRelease) ReleaseNamespace() string {
 	if h.Spec.TargetNamespace != "" {
 		return h.Spec.TargetNamespace
@@ -92,8 +93,7 @@ func (h *HelmRelease) ReleaseNamespace() string {
 	return h.Namespace
 }
 
-// ReleaseName is the name of the release. One that is too long is cut, with a hash
-// of it at its end.
+// ReleaseName returns the name of the release. A name that is too long is cut and gets a hash as suffix.
 func (h *HelmRelease) ReleaseName() string {
 	name := h.Name
 	switch {
@@ -109,8 +109,8 @@ func (h *HelmRelease) ReleaseName() string {
 	return name[:longest-hash-1] + "-" + fmt.Sprintf("%x", sha256.Sum256([]byte(name)))[:hash]
 }
 
-// Values returns the values of the release, given what its references hold, in their order. Those
-// that are optional and not there are left out.
+// Values returns the values of the release, given the values of its references in order. Missing optional ones
+// are left out.
 func (h *HelmRelease) Values(references []values.Reference) (map[string]any, error) {
 	var inline map[string]any
 	if h.Spec.Values != nil {
@@ -119,14 +119,14 @@ func (h *HelmRelease) Values(references []values.Reference) (map[string]any, err
 	return values.Merge(references, inline)
 }
 
-// copyOf copies what JSON decodes to.
+// copyOf copies a value that was decoded from JSON.
 func copyOf(m map[string]any) map[string]any {
 	var made map[string]any
 	_ = json.Unmarshal(encode(m), &made) // it was JSON
 	return made
 }
 
-// Release returns the release that Flux makes of a HelmRelease: by an upgrade where it exists.
+// Release returns the release that Flux installs for a HelmRelease, or upgrades if upgrade is set.
 func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *common.Capabilities, upgrade bool) *Release {
 	action, defaults := h.Spec.Install, "Create"
 	if upgrade {
@@ -155,8 +155,8 @@ func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *commo
 	return r
 }
 
-// Hook returns when Flux has a hook of a release created and deleted, and whether it is created by the
-// install or upgrade: those of tests only where its fields say so, those of other actions when they happen.
+// Hook returns when Flux creates and deletes a hook of a release, and whether the install or upgrade creates
+// it: test hooks only if the HelmRelease enables tests, hooks of other actions never.
 func (h *HelmRelease) Hook(o *Object, r *render.Release) (hook *render.Hook, runs bool) {
 	upgrade := r.Upgrade
 	has := func(events ...helmrelease.HookEvent) bool {
@@ -165,7 +165,7 @@ func (h *HelmRelease) Hook(o *Object, r *render.Release) (hook *render.Hook, run
 	tested := h.Spec.Test.Enable && has(helmrelease.HookTest)
 	installed := !h.Spec.Install.DisableHooks && has(helmrelease.HookPreInstall, helmrelease.HookPostInstall)
 	upgraded := !h.Spec.Upgrade.DisableHooks && has(helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade)
-	deletes := func(policy helmrelease.HookDeletePolicy) bool { // Helm deletes no definition
+	deletes := func(policy helmrelease.HookDeletePolicy) bool { // Helm never deletes definitions
 		return o.kind != "CustomResourceDefinition" && slices.Contains(o.Policies, policy.String())
 	}
 	hook = &render.Hook{

@@ -13,17 +13,17 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Node parses the document for the positions of its fields; nil if it holds none.
+// Node parses the document for the positions of its fields; nil if it is empty or invalid.
 func (d *Document) Node() *yaml.Node {
 	var node yaml.Node
 	if yaml.Unmarshal([]byte(d.Text), &node) != nil || len(node.Content) == 0 {
 		return nil
 	}
-	origin.KeepLast(node.Content[0]) // as Content has it
+	origin.KeepLast(node.Content[0]) // as Content does
 	return node.Content[0]
 }
 
-// Content decodes the document; it is nil for one that is no object.
+// Content decodes the document; it is nil if the document is no object.
 func (d *Document) Content() map[string]any {
 	if d.content == nil {
 		d.content = map[string]any{}
@@ -34,8 +34,8 @@ func (d *Document) Content() map[string]any {
 	return d.content
 }
 
-// Trace returns which parts of templates wrote a node of the document: the innermost first. Of a
-// scalar it is about the beginning of its value, not the quotes and marks around it.
+// Trace returns the parts of templates that wrote a node of the document, the innermost first. For a scalar it
+// traces the beginning of its value, without quotes and other marks.
 func (d *Document) Trace(n *yaml.Node) []engine.Place {
 	offset := d.offset(n)
 	if offset < 0 {
@@ -44,10 +44,10 @@ func (d *Document) Trace(n *yaml.Node) []engine.Place {
 	return d.File.At(d.Offset + offset).Places
 }
 
-// maxTraced bounds how many characters of a value are traced.
+// maxTraced limits how many characters of a value are traced.
 const maxTraced = 8
 
-// TracePart returns how the characters of a part of the value of a scalar came about, each way once.
+// TracePart returns the traces of the characters of a part of a scalar's value, each trace once.
 func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) {
 	from := d.offset(n)
 	if from < 0 || n.Kind != yaml.ScalarNode || part == "" {
@@ -65,7 +65,7 @@ func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) 
 	last := min(from+len(part), len(d.Text)) - 1
 	trace(from)
 	trace(last)
-	if len(ways) > 1 { // several wrote it
+	if len(ways) > 1 { // several actions wrote it
 		step := (last-from)/maxTraced + 1
 		for offset := from + step; offset < last; offset += step {
 			trace(offset)
@@ -76,8 +76,8 @@ func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) 
 
 func samePart(a, b engine.Place) bool { return a.Node == b.Node }
 
-// IsLiteral reports whether a scalar of the document is text of a template from its beginning to its end,
-// with nothing in it that an action wrote.
+// IsLiteral reports whether all of a scalar of the document is literal text of a template, without the output
+// of an action.
 func (d *Document) IsLiteral(n *yaml.Node) bool {
 	from := d.offset(n)
 	if from < 0 || n.Kind != yaml.ScalarNode {
@@ -87,8 +87,8 @@ func (d *Document) IsLiteral(n *yaml.Node) bool {
 	return len(first) > 0 && len(last) > 0 && first[0].File != "" && first[0].SameText(last[0])
 }
 
-// last is the offset of about the last character of a value that begins at one: the text may be longer, with escapes
-// and indents.
+// last returns the approximate offset of the last character of a value that begins at from: the text may be
+// longer because of escapes and indentation.
 func (d *Document) last(from int, value string) int {
 	to := from
 	for range strings.Count(strings.TrimRight(value, "\n"), "\n") {
@@ -105,7 +105,7 @@ func (d *Document) last(from int, value string) int {
 	return min(max(to, from+max(len(value)-1, 0)), len(d.Text)-1)
 }
 
-// offset is where the value of a node begins in the text.
+// offset returns where the value of a node begins in the text.
 func (d *Document) offset(n *yaml.Node) int {
 	at := lineStart(d.Text, n.Line)
 	line, _, _ := strings.Cut(d.Text[at:], "\n")
@@ -128,7 +128,7 @@ func (d *Document) offset(n *yaml.Node) int {
 	return d.past(at, n, "")
 }
 
-// past is the offset after the tag or anchor of a scalar and an opening quote.
+// past returns the offset after the tag or anchor of a scalar and an opening quote.
 func (d *Document) past(at int, n *yaml.Node, quotes string) int {
 	for at < len(d.Text) && strings.ContainsRune("!&", rune(d.Text[at])) && (n.Anchor != "" || n.Style&yaml.TaggedStyle != 0) {
 		end := strings.IndexAny(d.Text[at:], " \t\n")
@@ -143,7 +143,7 @@ func (d *Document) past(at int, n *yaml.Node, quotes string) int {
 	return at
 }
 
-// blockStart is the offset of the first character of a block scalar whose mark is at an offset.
+// blockStart returns the offset of the first character of a block scalar whose indicator is at an offset.
 func (d *Document) blockStart(at int) int {
 	end := strings.IndexByte(d.Text[at:], '\n')
 	if end < 0 {

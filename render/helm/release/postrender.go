@@ -28,8 +28,8 @@ type Metadata struct {
 }
 
 const (
-	// maxDocuments and maxPatches bound what kustomize has to do: its time grows with the
-	// square of the first.
+	// maxDocuments and maxPatches limit kustomize's work: its time grows with the square of the number of
+	// documents.
 	maxDocuments = 5_000
 	maxPatches   = 50_000
 )
@@ -102,7 +102,7 @@ func setLabels(m resmap.ResMap, labels map[string]string) error {
 	}).Transform(m)
 }
 
-// takeMark returns the document that a node was made of, and removes the mark.
+// takeMark removes the annotation of a node, and returns the template and document in it.
 func takeMark(node *kyaml.RNode) (name string, document int, err error) {
 	name, document = unmark(node.GetAnnotations()[fileAnnotation])
 	return name, document, node.PipeE(kyaml.ClearAnnotation(fileAnnotation))

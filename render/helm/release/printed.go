@@ -12,14 +12,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// printed makes the objects of documents as `helm template` prints them.
+// printed returns the objects of documents as `helm template` prints them.
 func printed(documents []*Document) (made []*Object, err error) {
 	limits := expansion()
 	for _, d := range documents {
 		if bad := expands(d.Text, limits); bad != nil {
 			return nil, d.problem(bad, true)
 		}
-		text, err := sigsyaml.YAMLToJSON([]byte(d.Text + "\n")) // each is printed as a line, which may end a block of text
+		text, err := sigsyaml.YAMLToJSON([]byte(d.Text + "\n")) // each is printed with a line end, which may end a block scalar
 		if err != nil {
 			return nil, d.problem(err, false)
 		}
@@ -35,7 +35,7 @@ func printed(documents []*Document) (made []*Object, err error) {
 	return made, nil
 }
 
-// built makes the objects of documents as Helm's client takes them from what is printed: lists are taken apart.
+// built returns the objects of documents as Helm's client builds them from the printed text: lists are split.
 func built(documents []*Document) (made []*Object, err error) {
 	all, err := printed(documents)
 	if err != nil {
@@ -60,7 +60,8 @@ func built(documents []*Document) (made []*Object, err error) {
 	return made, nil
 }
 
-// items are the objects of a list, or the object itself. Which part of the document those of a list are is not known.
+// items returns the objects of a list, or the object itself. Objects of a list have no Document, as their part
+// of it is unknown.
 func (o *Object) items() (all []*Object) {
 	if _, ok := o.decoded["items"]; !ok {
 		return []*Object{o}

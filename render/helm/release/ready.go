@@ -12,30 +12,30 @@ import (
 	"github.com/preadmit/preadmit/render/helm/chart"
 )
 
-// Ready is a release that is rendered again and again, with other values: what templates see is prepared once.
+// Ready is a release for many renders with other values: the input of the templates is prepared once.
 type Ready struct {
 	release *Release
 	prepare func() (*prepared, error)
-	// conditions and imports are what the chart and its dependencies declare: values that turn dependencies on, and whether
-	// they import values. aliased is set when a dependency is there twice.
+	// conditions and imports are declared by the chart and its dependencies: the values that enable
+	// dependencies, and whether they import values. aliased is set when a dependency occurs twice.
 	conditions       []string
 	imports, aliased bool
 }
 
-// prepared is what templates see of a release.
+// prepared is the input of a release's templates.
 type prepared struct {
 	chart *helmchart.Chart
 	all   common.Values
 }
 
-// with is another value in what templates see.
+// with replaces a value in the input of the templates.
 type with struct {
 	*Ready
 	path  []any
 	value any
 }
 
-// Ready returns the release for many renders. It must not be modified after that.
+// Ready returns the release for many renders. The release must not be modified afterwards.
 func (r *Release) Ready() *Ready {
 	ready := &Ready{release: r, prepare: sync.OnceValues(func() (*prepared, error) {
 		c, all, err := r.Prepare()
@@ -45,7 +45,7 @@ func (r *Release) Ready() *Ready {
 	return ready
 }
 
-// read notes what a chart and its dependencies declare.
+// read records the declarations of a chart and its dependencies.
 func (r *Ready) read(c *helmchart.Chart) {
 	names := map[string]bool{}
 	for _, d := range c.Metadata.Dependencies {
@@ -66,15 +66,16 @@ func (r *Ready) read(c *helmchart.Chart) {
 	}
 }
 
-// Release returns the release as it is.
+// Release returns the unchanged release.
 func (r *Ready) Release() *Release {
 	same := *r.release
 	same.ready = &with{Ready: r}
 	return &same
 }
 
-// With returns the release with another scalar at a path of its values, where now is another one. ok is false if more
-// may follow from it than that templates see it there. ofChart is set for a value that only the chart sets.
+// With returns the release with another scalar at a path of its values; now is the present one. ok is false if
+// the change may have other effects than on the templates' input at that path. ofChart is set for a value that
+// only the chart sets.
 func (r *Ready) With(path []any, now, value any, ofChart bool) (changed *Release, ok bool) {
 	p, err := r.prepare()
 	if err != nil || len(path) == 0 || now == nil || value == nil || r.decidesMore(path) || ofChart && (r.imports || r.aliased) {
@@ -88,10 +89,10 @@ func (r *Ready) With(path []any, now, value any, ofChart bool) (changed *Release
 	return &other, true
 }
 
-// valuesIn returns the values among what templates see.
+// valuesIn returns the values in the templates' input.
 func valuesIn(all common.Values) map[string]any { return all["Values"].(common.Values) }
 
-// decidesMore reports whether a value may turn a dependency on, or is one of several charts.
+// decidesMore reports whether a value may enable a dependency, or belongs to several charts.
 func (r *Ready) decidesMore(path []any) bool {
 	var keys []string
 	for _, step := range path {
@@ -106,7 +107,7 @@ func (r *Ready) decidesMore(path []any) bool {
 	return slices.ContainsFunc(r.conditions, func(condition string) bool { return strings.HasSuffix(dotted, "."+condition) })
 }
 
-// take returns copies of what was prepared, with the other value: templates may modify both.
+// take returns copies of the prepared chart and input, with the changed value: templates may modify both.
 func (w *with) take() (c *helmchart.Chart, all common.Values, err error) {
 	p, err := w.prepare()
 	if err != nil {
@@ -119,8 +120,8 @@ func (w *with) take() (c *helmchart.Chart, all common.Values, err error) {
 	return chart.Copy(p.chart), all, nil
 }
 
-// copies are the copies of mappings, by these: what is one mapping at several places, as Helm makes it of tables among
-// global values, stays one.
+// copies are the copied mappings by address of the original: one mapping at several places, as Helm makes it
+// for tables in global values, stays one.
 type copies map[uintptr]any
 
 func (c copies) of(v any) any {
@@ -148,7 +149,7 @@ func (c copies) of(v any) any {
 	return v
 }
 
-// once copies a mapping unless it is copied already.
+// once copies a mapping unless it was copied before.
 func (c copies) once(v map[string]any, typed func(into map[string]any) any) any {
 	id := reflect.ValueOf(v).Pointer()
 	if known, ok := c[id]; ok {

@@ -18,58 +18,58 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// Release is a release of a chart, as a deployer has it.
+// Release is a release of a chart, as a deployer installs it.
 type Release struct {
 	Chart *Chart
-	// Values are those of the user of the chart, merged.
+	// Values are the merged values of the chart's user.
 	Values map[string]any
 	values.Release
 	Capabilities *common.Capabilities
-	// KindsKnown is set when Capabilities have all custom kinds that the cluster serves.
+	// KindsKnown is set when Capabilities include all custom kinds that the cluster serves.
 	KindsKnown bool
-	// ChartVersion is the version of the chart that templates see; empty for its own.
+	// ChartVersion is the version of the chart that templates see; empty for the chart's own.
 	ChartVersion string
-	// PostRenderers are applied in their order, then CommonMetadata, then Labels.
+	// PostRenderers are applied in order, then CommonMetadata, then Labels.
 	PostRenderers  []PostRenderer
 	CommonMetadata Metadata
-	// Labels are those of the deployer, on definitions of crds/ too.
+	// Labels are the deployer's labels; definitions of crds/ get them too.
 	Labels map[string]string
 	// Strategy is the postRenderStrategy; empty for `combined`.
 	Strategy string
-	// SkipSchema leaves out the check of the values.
+	// SkipSchema disables the check of values against schemas.
 	SkipSchema bool
-	// SkipCRDs leaves out crds/, SkipHooks hooks.
+	// SkipCRDs leaves out crds/, SkipHooks leaves out hooks.
 	SkipCRDs, SkipHooks bool
-	// Plain is set for what Helm's own commands make: without a post-renderer it passes through none of Helm's code for them.
+	// Plain is set for Helm's own commands: without a post-renderer, Helm does not run its code for them.
 	Plain bool
-	// Template renders what `helm template` prints: it is Plain, and objects are without what Helm writes in them when
-	// it applies them.
+	// Template renders what `helm template` prints: it implies Plain, and objects lack the metadata that Helm
+	// adds when it applies them.
 	Template bool
 	Options  engine.Options
 
-	// ready has what templates see; nil for what is not there yet.
+	// ready is the prepared input of the templates; nil if it is not prepared yet.
 	ready *with
-	// customKinds has templates see a cluster that serves all custom kinds.
+	// customKinds makes templates see a cluster that serves all custom kinds.
 	customKinds bool
 }
 
-// Rendered is what a release applies.
+// Rendered contains the objects that a release applies.
 type Rendered struct {
-	// Objects are in the order in which they are applied.
+	// Objects are in the order of application.
 	Objects []*Object
 	Hooks   []*Object
-	// Possible are objects and hooks that are there only by another outcome of chance, of what is looked
-	// up, or with another value in the place of one that is not known.
+	// Possible are objects and hooks that exist only with other random results, other contents of the cluster,
+	// or other values in place of unknown ones.
 	Possible []*Object
 	// CRDs are the definitions of crds/, which are applied first.
 	CRDs []*Object
-	// Unchecked are the schemas against which values were not checked.
+	// Unchecked are the schemas that values were not checked against.
 	Unchecked []string
-	// Asked is what the chart looked up and nobody knows, each once, as it came.
+	// Asked are the chart's lookups with unknown answers, each once, in order.
 	Asked []engine.Query
 	// Files are the outputs of the templates.
 	Files []*engine.File
-	// Chart is the chart without the dependencies that are turned off, and with the names that its parent sets.
+	// Chart is the chart without disabled dependencies, and with the names that its parent sets.
 	Chart *helmchart.Chart
 	// possible are the places of Possible.
 	possible map[place]bool
@@ -81,34 +81,36 @@ type Object struct {
 	JSON []byte
 	// File is the path of the template, or of the file in crds/, from the name of the chart.
 	File string
-	// Document is the output that the object was made of; nil for one of crds/, and one that a
-	// post-renderer added or took the mark from.
+	// Document is the output that the object was made of; nil for objects of crds/, and for those that a
+	// post-renderer added or removed the annotation from.
 	Document *Document
-	// Events are those of a hook, Weight orders hooks of an event, and Policies say when it is deleted.
+	// Events are the events of a hook, Weight orders the hooks of an event, and Policies decide when it is
+	// deleted.
 	Events   []string
 	Weight   int
 	Policies []string
-	// Defines is what a CustomResourceDefinition of crds/ defines; nil for other objects.
+	// Defines is the definition in a CustomResourceDefinition of crds/; nil for other objects.
 	Defines *render.Definition
-	// Unknown are the fields that came of chance, or of what is not known of the cluster.
+	// Unknown are the fields that are random, or depend on unknown state of the cluster.
 	Unknown []render.Unknown
 
 	kind string
-	// decoded is the object until it is sorted in.
+	// decoded is the object until sortIn encodes it.
 	decoded map[string]any
 }
 
-// Problem is why a release cannot be rendered.
+// Problem is the reason why a release cannot be rendered.
 type Problem struct {
-	// File is the path of a file of the chart, from its name; empty if it is none of them.
+	// File is the path of a file of the chart, from the chart's name; empty if the problem is in none.
 	File    string
 	Line    int
 	Message string
-	// Chart is what File is of.
+	// Chart is the chart of File.
 	Chart *helmchart.Chart
-	// Refused is set when the chart may be correct, but is over a limit or looked up what is not known.
+	// Refused is set when the chart may be correct, but exceeds a limit or depends on unknown state of the
+	// cluster.
 	Refused bool
-	// Asked is what the chart looked up before and nobody knows.
+	// Asked are the chart's lookups with unknown answers before the problem.
 	Asked []engine.Query
 }
 
@@ -119,7 +121,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 
-// Render renders a release. An error that lies in the chart or the values is a *Problem.
+// Render renders a release. An error in the chart or the values is a *Problem.
 func (r *Release) Render(ctx context.Context) (*Rendered, error) {
 	rendered, chance, err := r.sure(ctx, r.Options)
 	if err != nil {
@@ -135,13 +137,13 @@ func (r *Release) Render(ctx context.Context) (*Rendered, error) {
 	return rendered, nil
 }
 
-// Once renders a release without finding out what is not known.
+// Once renders a release without looking for unknown fields.
 func (r *Release) Once(ctx context.Context) (*Rendered, error) {
 	rendered, _, err := r.sure(ctx, r.Options)
 	return rendered, err
 }
 
-// once renders with one outcome of chance.
+// once renders a release with one variant of random results.
 func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
 	c, rendering, unchecked, err := r.execute(ctx, opts)
 	asked := askedIn(rendering)
@@ -160,10 +162,10 @@ func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []e
 	return rendered, rendering.Chance, nil
 }
 
-// maxAsked bounds how much of what a chart looks up is noted; nobody looks for the rest.
+// maxAsked limits how many lookups are recorded.
 const maxAsked = 100
 
-// askedIn is what a chart looked up and nobody knows.
+// askedIn returns the lookups with unknown answers.
 func askedIn(r *engine.Rendering) (asked []engine.Query) {
 	if r == nil {
 		return nil
@@ -176,7 +178,7 @@ func askedIn(r *engine.Rendering) (asked []engine.Query) {
 	return asked
 }
 
-// unsure makes a problem after something was looked up one of which nobody knows whether it is there.
+// unsure marks a problem as refused if it may depend on lookups with unknown answers.
 func unsure(err error, asked []engine.Query) error {
 	p := new(Problem)
 	if len(asked) == 0 || !errors.As(err, &p) {
@@ -188,8 +190,7 @@ func unsure(err error, asked []engine.Query) error {
 	return &unsure
 }
 
-// execute executes the templates of the chart, and returns it without the dependencies that are
-// turned off.
+// execute executes the templates of the chart, and returns the chart without disabled dependencies.
 func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchart.Chart, rendering *engine.Rendering, unchecked []string, err error) {
 	c, all, err := r.Prepare()
 	if err != nil {
@@ -204,7 +205,7 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 	return c, rendering, unchecked, nil
 }
 
-// Prepare returns the chart without the dependencies that are turned off, and what its templates see.
+// Prepare returns the chart without disabled dependencies, and the input of its templates.
 func (r *Release) Prepare() (c *helmchart.Chart, all common.Values, err error) {
 	if r.ready != nil {
 		return r.ready.take()
@@ -235,7 +236,7 @@ func (r *Release) check(c *helmchart.Chart, all common.Values) (unchecked []stri
 	return v.Unchecked, nil
 }
 
-// known are options with which `lookup` finds what the deployer does.
+// known returns options in which `lookup` returns what it returns for the deployer.
 func (r *Release) known(opts engine.Options) engine.Options {
 	if r.Template && opts.Lookup == nil {
 		opts.Lookup = nothing
@@ -243,7 +244,7 @@ func (r *Release) known(opts engine.Options) engine.Options {
 	return opts
 }
 
-// nothing is what `helm template` finds in the cluster, which it does not ask.
+// nothing is the `lookup` of `helm template`, which does not query a cluster.
 func nothing(engine.Query, int) engine.Answer { return engine.Answer{Known: true} }
 
 func problem(c *helmchart.Chart, err error) error {
@@ -253,7 +254,7 @@ func problem(c *helmchart.Chart, err error) error {
 	return err
 }
 
-// inChart notes which chart a problem is in.
+// inChart sets the chart of a problem.
 func inChart(c *helmchart.Chart, err error) error {
 	if p, ok := err.(*Problem); ok {
 		in := *p
@@ -263,5 +264,5 @@ func inChart(c *helmchart.Chart, err error) error {
 	return err
 }
 
-// isNotes reports whether a template is the notes that Helm prints for the user.
+// isNotes reports whether a template makes the notes that Helm prints for the user.
 func isNotes(name string) bool { return strings.HasSuffix(name, "NOTES.txt") }

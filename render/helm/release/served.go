@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// withCustomKinds are Capabilities of a cluster that serves every custom kind. The fields are those that templates see.
+// withCustomKinds are Capabilities of a cluster that serves every custom kind. Templates see the same fields.
 type withCustomKinds struct {
 	KubeVersion common.KubeVersion
 	APIVersions servedKinds
@@ -29,7 +29,7 @@ func (s servedKinds) Has(name string) bool {
 	return slices.Contains(s, name) || isGroup && strings.Contains(group, ".") && !scope.HasGroup(group)
 }
 
-// seeing sets what templates see of the cluster.
+// seeing sets the capabilities that templates see.
 func (r *Release) seeing(all common.Values) common.Values {
 	if r.customKinds {
 		all["Capabilities"] = &withCustomKinds{r.Capabilities.KubeVersion, servedKinds(r.Capabilities.APIVersions), r.Capabilities.HelmVersion}
@@ -37,8 +37,8 @@ func (r *Release) seeing(all common.Values) common.Values {
 	return all
 }
 
-// sure is once, where an error counts as one of the chart only if it has the same error in a cluster that serves all custom
-// kinds which it looks for, or what the cluster serves is known.
+// sure is once, but refuses the release if an error may depend on custom kinds that the chart looks for and
+// that the cluster may serve: if the error differs in a cluster that serves all custom kinds.
 func (r *Release) sure(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
 	rendered, chance, err := r.once(ctx, opts)
 	p := new(Problem)
@@ -60,7 +60,8 @@ func (r *Release) sure(ctx context.Context, opts engine.Options) (*Rendered, []e
 	return nil, nil, &unsure
 }
 
-// looksForKinds reports whether templates of a chart or its dependencies look for what a cluster serves.
+// looksForKinds reports whether the templates of a chart or its dependencies read which kinds a cluster
+// serves.
 func looksForKinds(c *helmchart.Chart) bool {
 	return slices.ContainsFunc(c.Raw, func(f *common.File) bool { return bytes.Contains(f.Data, []byte("APIVersions")) }) ||
 		slices.ContainsFunc(c.Dependencies(), looksForKinds)

@@ -15,12 +15,12 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// objects makes the objects and hooks of the output of templates.
+// objects makes the objects and hooks of the templates' output.
 func (r *Release) objects(rendered *Rendered) error {
 	return r.become(documents(rendered.Files), rendered)
 }
 
-// become makes the objects and hooks of documents.
+// become adds the objects and hooks of documents to rendered.
 func (r *Release) become(all []*Document, rendered *Rendered) error {
 	for _, group := range r.groups(all) {
 		made, err := group.objects()
@@ -36,13 +36,13 @@ func (r *Release) become(all []*Document, rendered *Rendered) error {
 	return nil
 }
 
-// group are documents that pass post-renderers together, and the release that has these.
+// group is a list of documents that pass post-renderers together, and the release with these post-renderers.
 type group struct {
 	documents []*Document
 	release   *Release
 }
 
-// objects are what the documents of a group become.
+// objects returns the objects made of a group's documents.
 func (g group) objects() ([]*Object, error) {
 	made, plain, err := g.direct()
 	if plain || err != nil {
@@ -66,7 +66,7 @@ func (g group) objects() ([]*Object, error) {
 	return made, nil
 }
 
-// groups returns what passes post-renderers together, by the strategy.
+// groups groups documents that pass post-renderers together, by the strategy.
 func (r *Release) groups(all []*Document) []group {
 	if r.Strategy == "" || r.Strategy == "combined" {
 		return []group{{all, r}}
@@ -105,8 +105,8 @@ func objectOf(resource *resource.Resource, name string, all []*Document) (*Objec
 	return object, nil
 }
 
-// sortIn adds an object to the hooks or to the other objects. A hook of no known event is
-// applied never.
+// sortIn adds an object to the hooks or to the other objects. It drops a hook with an unknown event, which is
+// never applied.
 func (r *Release) sortIn(o *Object, rendered *Rendered) {
 	content := o.decoded
 	defer func() {
@@ -140,8 +140,8 @@ func (r *Release) sortIn(o *Object, rendered *Rendered) {
 	}
 }
 
-// deletePolicies are those of a hook: the one that Helm takes where there is none, else those that are
-// written, of which Helm does not know all.
+// deletePolicies returns the policies of a hook: Helm's default if there is none, else those written, which
+// may include unknown ones.
 func deletePolicies(annotations map[string]any) (all []string) {
 	written, ok := annotations[helmrelease.HookDeleteAnnotation].(string)
 	if !ok {
@@ -153,14 +153,14 @@ func deletePolicies(annotations map[string]any) (all []string) {
 	return all
 }
 
-// events are those that hooks may have.
+// events are the valid events of hooks.
 var events = []string{
 	helmrelease.HookPreInstall.String(), helmrelease.HookPostInstall.String(), helmrelease.HookPreDelete.String(), helmrelease.HookPostDelete.String(),
 	helmrelease.HookPreUpgrade.String(), helmrelease.HookPostUpgrade.String(), helmrelease.HookPreRollback.String(), helmrelease.HookPostRollback.String(),
 	helmrelease.HookTest.String(),
 }
 
-// own adds what Helm writes in an object of a release when it applies it.
+// own adds the metadata that Helm adds to an object of a release when it applies it.
 func own(content map[string]any, r *Release) {
 	metadata := field(content, "metadata")
 	field(metadata, "labels")["app.kubernetes.io/managed-by"] = "Helm"
@@ -169,7 +169,7 @@ func own(content map[string]any, r *Release) {
 	annotations["meta.helm.sh/release-namespace"] = r.Namespace
 }
 
-// field returns a mapping in a mapping, made if it is not there.
+// field returns a mapping in a mapping, and creates it if it is missing.
 func field(m map[string]any, key string) map[string]any {
 	inner, ok := m[key].(map[string]any)
 	if !ok {
@@ -186,7 +186,7 @@ func nested(m map[string]any, keys ...string) map[string]any {
 	return m
 }
 
-// inOrder sorts objects as Helm applies them: by templates, and then by kinds.
+// inOrder sorts objects in Helm's order of application: by kind, then by template.
 func inOrder(objects []*Object) {
 	slices.SortStableFunc(objects, func(a, b *Object) int { return strings.Compare(a.File, b.File) })
 	slices.SortStableFunc(objects, func(a, b *Object) int {
@@ -198,7 +198,7 @@ func inOrder(objects []*Object) {
 	})
 }
 
-// rank is the place of a kind in the order, the last for one that has none.
+// rank returns the position of a kind in Helm's order, the last for unknown kinds.
 func rank(kind string) int {
 	if i := slices.Index(util.InstallOrder, kind); i >= 0 {
 		return i
