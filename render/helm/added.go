@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// added is where a label or annotation comes from that Helm and its controller add.
+// added returns the place that decides a label, annotation or namespace that Helm or helm-controller adds.
 func (o *traced) added(field string) (origin.Place, bool) {
 	of := ""
 	switch {
@@ -33,8 +33,8 @@ func (o *traced) added(field string) (origin.Place, bool) {
 	return origin.Place{Position: o.written(of), Evidence: origin.Inferred}, true
 }
 
-// common returns the field of the release that sets a label or annotation on all of its objects, whatever the
-// chart says; empty for none.
+// common returns the field of the release that sets a label or annotation on all of its objects, overriding
+// the chart; "" if there is none.
 func (o *traced) common(field string) string {
 	of := o.release.Spec.CommonMetadata
 	for key := range of.Labels {
@@ -55,7 +55,7 @@ func isKey(field, of, key string) bool {
 	return field == of+"."+key || slices.Equal(origin.ParsePath(field), origin.ParsePath(origin.AppendKey(of, key)))
 }
 
-// namespaceAdded reports whether the object says no namespace itself.
+// namespaceAdded reports whether the chart's object has no namespace.
 func (o *traced) namespaceAdded() bool {
 	_, found := origin.Field(o.rendered(), "metadata.namespace")
 	return !found

@@ -18,11 +18,11 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// loaded is a chart that was read.
+// loaded is a chart that was read, or the error.
 type loaded struct {
 	chart *release.Chart
 	err   error
-	// words are those of its texts.
+	// words returns the words of its texts.
 	words func() tree.WordSet
 }
 
@@ -36,7 +36,7 @@ func newLoaded(c *helmchart.Chart, err error) *loaded {
 	return l
 }
 
-// charts keeps the charts of a tree that were read.
+// charts caches the charts of a tree.
 type charts struct {
 	mu  sync.Mutex
 	all map[string]func() *loaded
@@ -57,7 +57,7 @@ func (cs *charts) get(key string, load func() *loaded) *loaded {
 func (s *Source) chartOf(root render.Root) *loaded {
 	r := root.Unit.Release
 	if r.Digest != "" {
-		// Trees that share what they know of files share charts.
+		// Trees that share parsed files share charts.
 		key := strings.Join(r.ValuesFiles, "\n") + fmt.Sprint(r.IgnoreMissing)
 		once, ok := s.tree.Parsed("chart "+key, r.Digest)
 		if !ok {
@@ -69,7 +69,7 @@ func (s *Source) chartOf(root render.Root) *loaded {
 	return s.charts.get(key, func() *loaded { return s.directory(root) })
 }
 
-// elsewhere names the artifact that a unit is made of; it is empty for this repository.
+// elsewhere returns the artifact of a unit; "" for this repository.
 func elsewhere(u *render.Unit) string {
 	if u.Artifact == nil {
 		return ""
@@ -89,7 +89,7 @@ func (s *Source) archive(r *render.Release) *loaded {
 // directory reads the chart of a directory.
 func (s *Source) directory(root render.Root) *loaded {
 	view := s.tree
-	if !root.Unit.Release.Own { // a chart that no deployer uses is read as Helm reads it
+	if !root.Unit.Release.Own { // a chart without a deployer is read as Helm reads it
 		var err error
 		if view, _, err = s.views.Of(root.Unit); err != nil {
 			return newLoaded(nil, fmt.Errorf("read .sourceignore files: %w", err))
@@ -146,7 +146,7 @@ func inChart(c *helmchart.Chart, name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// withValues makes the values of a chart those of the files that a HelmRelease names.
+// withValues sets the values of a chart to those of the files that a HelmRelease names.
 func withValues(c *helmchart.Chart, r *render.Release, read func(name string) ([]byte, error)) error {
 	if len(r.ValuesFiles) == 0 {
 		return nil
@@ -171,7 +171,7 @@ func withValues(c *helmchart.Chart, r *render.Release, read func(name string) ([
 	return nil
 }
 
-// texts are all texts of a chart that objects are made of.
+// texts returns all texts of a chart that objects may be made of.
 func texts(c *helmchart.Chart) [][]byte {
 	var all [][]byte
 	for _, f := range c.Raw {
@@ -185,14 +185,14 @@ func texts(c *helmchart.Chart) [][]byte {
 	return all
 }
 
-// traceOf is what the chart of a root is read of.
+// traceOf returns a trace of the files that the chart of a root is read from.
 func (s *Source) traceOf(root render.Root) tree.Trace {
 	trace := tree.NewTrace()
 	u := root.Unit
 	if u == nil || u.Release == nil || u.Release.Digest != "" || u.Release.Dir == "" {
 		return trace
 	}
-	if u.Problem != nil && u.Release.Dir == root.Dir { // the artifact is a dependency that is not there
+	if u.Problem != nil && u.Release.Dir == root.Dir { // the artifact is an unavailable dependency
 		here := *u
 		here.Artifact = nil
 		u = &here
@@ -217,7 +217,7 @@ func (s *Source) traceOf(root render.Root) tree.Trace {
 	return trace
 }
 
-// above are a directory and those above it.
+// above returns a directory and its parents.
 func above(dir string) []string {
 	all := []string{dir}
 	for ; dir != "."; dir = path.Dir(dir) {

@@ -5,7 +5,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// Declared returns what the release of a root is known to define and to ask for.
+// Declared returns what the release of a root defines and requires of the cluster, as far as it is known.
 func (s *Source) Declared(root render.Root) render.Declared {
 	none := render.Declared{Mentions: func(string) bool { return false }}
 	if s.problem(root) != nil {
@@ -15,7 +15,7 @@ func (s *Source) Declared(root render.Root) render.Declared {
 	if c.err != nil {
 		return none
 	}
-	go c.words() // which are needed next
+	go c.words() // needed next
 	texts := [][]byte{root.Unit.Object}
 	for _, reference := range root.Unit.Release.References {
 		texts = append(texts, []byte(reference.Data))
@@ -25,7 +25,7 @@ func (s *Source) Declared(root render.Root) render.Declared {
 		in := &installed{Source: s, root: root, chart: c}
 		var user map[string]any
 		if h, err := release.ParseHelmRelease(root.Unit.Object); err == nil {
-			user, _ = in.values(h, nil) // rendering says what is wrong
+			user, _ = in.values(h, nil) // rendering reports errors
 		}
 		d.Definitions = c.chart.Definitions(user)
 	}

@@ -11,14 +11,13 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// Flux adds build metadata to the version of a chart, which differs for other contents of that version. Of most charts
-// it is not known, and what follows from it is found with another one.
+// Flux adds build metadata to the version of a chart, which differs for other contents of that version. For
+// most charts it is unknown, and the fields that depend on it are found by rendering with another one.
 //
-// helm-controller writes the digest of the manifest of a chart that an OCIRepository has into its version, as
-// build metadata, so that a tag which moves is noticed (fluxcd/helm-controller,
-// mutateChartWithSourceRevision).
+// helm-controller adds the digest of the manifest of an OCIRepository's chart to its version, as build
+// metadata, so that a moved tag is noticed (fluxcd/helm-controller, mutateChartWithSourceRevision).
 const (
-	// digestLength is how much of the digest it takes.
+	// digestLength is the length of the part of the digest that it adds.
 	digestLength = 12
 	otherDigest  = "sha256:0123456789abcdef"
 	digestReason = "Flux adds the digest of its manifest to the version of the chart, which only a spec.ref.digest says"
@@ -30,12 +29,12 @@ func (in *installed) tracksDigest() bool {
 	return err == nil && h.Spec.ChartRef.Kind == "OCIRepository"
 }
 
-// digestUnknown reports whether the templates see a version of the chart that is not known as a whole.
+// digestUnknown reports whether a part of the chart's version that templates see is unknown.
 func (in *installed) digestUnknown() bool {
 	return in.root.Unit.Release.VersionPart != "" || !artifact.IsDigest(in.root.Unit.Release.Chart.Version) && in.tracksDigest()
 }
 
-// chartVersion is the version of the chart that templates see; empty for its own.
+// chartVersion returns the version of the chart that templates see; "" for the chart's own.
 func (in *installed) chartVersion() string {
 	_, digest, _ := strings.Cut(cmp.Or(in.digest, in.root.Unit.Release.Chart.Version), ":")
 	if len(digest) < digestLength || !in.tracksDigest() && in.root.Unit.Release.VersionPart == "" {
@@ -52,7 +51,7 @@ func (in *installed) chartVersion() string {
 	return tracked.String()
 }
 
-// markDigest marks what follows from a digest that is not known, as is found with another one.
+// markDigest marks the fields that depend on an unknown digest, found by rendering with another one.
 func (in *installed) markDigest(ctx context.Context, rendered *release.Rendered) error {
 	reason := digestReason
 	if part := in.root.Unit.Release.VersionPart; part != "" {

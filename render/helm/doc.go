@@ -1,6 +1,6 @@
-// Package helm renders what HelmReleases have installed: the roots of kind KindHelm, which
-// package deploy finds. A chart is a directory of the tree or an archive among the artifacts of the tree.
+// Package helm renders the charts that HelmReleases install: the roots of kind KindHelm, which package deploy
+// finds. A chart is a directory of the tree or an archive among the artifacts of the tree.
 //
-// Rendering is that of package release. Fields of the HelmRelease, or of what its values are taken
-// from, that are not known are found again in the objects by rendering with other values in their place (unknown.go).
+// Package release renders. The fields of objects that depend on unknown fields of the HelmRelease, or of
+// objects its values are taken from, are found by rendering with other values (unknown.go).
 package helm

@@ -7,23 +7,23 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// maxKept bounds the output of templates that is kept, in bytes.
+// maxKept limits the output of templates that is kept, in bytes.
 const maxKept = 8 << 20
 
-// kept are roots as they were rendered, to find where their objects come from.
+// kept holds rendered releases of roots, for finding where their objects come from.
 type kept struct {
 	mu    sync.Mutex
 	of    map[render.RootID]keptRelease
 	bytes int
 }
 
-// keptRelease is what a root was rendered to with a unit: it may have another one once more is known of the cluster.
+// keptRelease is a rendered release and its unit: a root gets another unit once more is known of the cluster.
 type keptRelease struct {
 	unit     *render.Unit
 	rendered *release.Rendered
 }
 
-// keep keeps what a root renders to, if there is room for it, and not what it rendered to before.
+// keep stores a rendered release if there is room for it. A release of the same unit is not replaced.
 func (k *kept) keep(root render.Root, rendered *release.Rendered) {
 	id, size := root.RootID, outputOf(rendered)
 	k.mu.Lock()
@@ -45,7 +45,8 @@ func (k *kept) drop(id render.RootID) {
 	delete(k.of, id)
 }
 
-// take returns what was kept of a root, for one user only: following a trace changes it.
+// take returns and removes the kept release of a root: only one caller may use it, as following a trace
+// changes it.
 func (k *kept) take(root render.Root) *release.Rendered {
 	k.mu.Lock()
 	defer k.mu.Unlock()

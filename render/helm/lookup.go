@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// lookup answers what the chart looks up in the cluster, as the unit says.
+// lookup answers a chart's query for objects of the cluster from the unit.
 func (in *installed) lookup(q engine.Query, variant int) engine.Answer {
 	for _, l := range in.root.Unit.Release.Lookups {
 		if l.Query != render.Query(q) {
@@ -28,10 +28,10 @@ func (in *installed) lookup(q engine.Query, variant int) engine.Answer {
 	return engine.Answer{}
 }
 
-// decoded is an object as Helm sees it: client-go decodes it like this.
+// decoded decodes an object as client-go does for Helm.
 func decoded(text []byte) map[string]any { return (&render.Object{JSON: text}).Content() }
 
-// lookedUp stands for a field of an object in the cluster that is not known, in a variant.
+// lookedUp returns a stand-in for an unknown field of an object in the cluster; variants have different ones.
 func lookedUp(kind string, path []string, variant int) string {
 	text := "stand-in-" + strconv.Itoa(variant)
 	switch {

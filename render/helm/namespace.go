@@ -27,7 +27,7 @@ func namespaceOf(u *render.Unit) *render.Object {
 	}
 }
 
-// namespacePlaces is where the Namespace was written that Helm creates: its name and its label are those of
+// namespacePlaces returns where the Namespace that Helm creates was written: its name and label are those of
 // spec.targetNamespace.
 func (o *traced) namespacePlaces() origin.Places {
 	return origin.Places{Document: o.written("spec.install.createNamespace"), Find: func(field string, _ origin.Part) origin.Place {

@@ -12,9 +12,9 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Origins implements Source. A field is where the value is written that decides it, as is found
-// by changing values and rendering again; else in the template, if that is in the tree, or where
-// the chart is named.
+// Origins implements Source. The place of a field is the value that decides it, found by changing values and
+// rendering again; otherwise the line of the template if that is in the tree, or the place that names the
+// chart.
 func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	if p := s.problem(result.Root); p != nil {
 		return nil, p
@@ -29,7 +29,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	return found, nil
 }
 
-// tracer finds where the objects of a root come from. It renders the root once more.
+// tracer finds where the objects of a root come from. It renders the root again unless its release is kept.
 type tracer struct {
 	*installed
 	ctx    context.Context
@@ -39,10 +39,11 @@ type tracer struct {
 	begun   bool
 	release *release.HelmRelease
 	made    *release.Release
-	// tracer is nil when the root does not render as it did.
+	// tracer is nil when the root does not render to the same objects.
 	tracer *locate.Tracer
 	plain  []*render.Object
-	// documents are what templates made, and tried what post-renderers with another entry make of them.
+	// documents are the documents that templates made. tried caches the post-renderers' output for them with
+	// one entry changed, by that entry.
 	documents []*release.Document
 	tried     map[*postEntry]map[*release.Document][]*release.Object
 	entries   []*postEntry
@@ -94,7 +95,7 @@ func (t *tracer) begin() {
 	})
 }
 
-// origins is where an object of another root was written.
+// origins returns the origin of an object of another root.
 func (in *installed) origins(root render.RootID, index int) (*origin.Origin, error) {
 	u := in.root.Unit
 	if u.Origins == nil || root == (render.RootID{}) {
@@ -103,7 +104,7 @@ func (in *installed) origins(root render.RootID, index int) (*origin.Origin, err
 	return u.Origins(context.Background(), root, index)
 }
 
-// withoutPostRenderers renders the root without post-renderers.
+// withoutPostRenderers returns the objects of the root without post-renderers.
 func (t *tracer) withoutPostRenderers() []*render.Object {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,7 +119,7 @@ func (t *tracer) withoutPostRenderers() []*render.Object {
 	return t.plain
 }
 
-// traced is an object of a root that is traced.
+// traced is an object of a traced root.
 type traced struct {
 	*tracer
 	index int
@@ -139,7 +140,7 @@ func (o *traced) fallback() origin.Place {
 	return origin.Place{Position: o.chartLine(), Why: "it is made by " + o.name()}
 }
 
-// find finds where a field comes from.
+// find returns the place of a field.
 func (o *traced) find(field string, part origin.Part) origin.Place {
 	if place, ok := o.added(field); ok {
 		return place
@@ -152,7 +153,7 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 	return o.tracer.tracer.PlaceOf(o.index, locate.Field{Path: was, Applied: field}, part, value, found)
 }
 
-// steps is the history of a field, whose place is at.
+// steps returns the history of a field; at is its place.
 func (o *traced) steps(field string, part origin.Part, at origin.Place) []origin.Step {
 	value, found := origin.Field(o.result.Objects[o.index].Content(), field)
 	if _, ok := o.added(field); ok {
@@ -165,7 +166,7 @@ func (o *traced) steps(field string, part origin.Part, at origin.Place) []origin
 	return o.tracer.tracer.Steps(o.index, was, part, value, found, at)
 }
 
-// rendered is the object before it became one of the root.
+// rendered returns the object as the release contains it.
 func (o *traced) rendered() (content map[string]any) {
 	return (&render.Object{JSON: o.tracer.tracer.Objects[o.index].JSON}).Content()
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// patched is where a field comes from that a post-renderer makes what it is: the entry that is seen to decide it, else
-// the line that says such a value.
+// patched returns the place of a field that a post-renderer changes: the entry that is proven to decide it,
+// else the line that contains its key and value.
 func (o *traced) patched(field string, part origin.Part, value any, found bool) (origin.Place, bool) {
 	steps := origin.ParsePath(field)
 	if len(o.release.Spec.PostRenderers) == 0 || len(steps) == 0 {
@@ -38,7 +38,7 @@ func (o *traced) patched(field string, part origin.Part, value any, found bool) 
 	return origin.Place{Position: o.written("spec.postRenderers"), Evidence: origin.Inferred}, found
 }
 
-// said is the line of postRenderers that says a key, and such a value.
+// said returns the line of postRenderers that contains a key and a value.
 func (o *traced) said(key string, value any) (origin.Place, bool) {
 	for i, p := range o.release.Spec.PostRenderers {
 		if p.Kustomize == nil {
@@ -66,7 +66,8 @@ func (o *traced) said(key string, value any) (origin.Place, bool) {
 	return origin.Place{}, false
 }
 
-// lineSaying is the line that has a key, or one soon after it that ends with a value; 0 for none.
+// lineSaying returns the line that contains a key, or one soon after it that ends with the value; 0 if there
+// is none.
 func lineSaying(lines []string, key string, value any) int {
 	for n, line := range lines {
 		if !strings.Contains(line, key) {
@@ -83,7 +84,7 @@ func lineSaying(lines []string, key string, value any) int {
 	return 0
 }
 
-// portion is a part of the value of an image; other values are taken whole.
+// portion returns a part of an image; other values whole.
 func portion(field string, part origin.Part, value any) any {
 	text, ok := value.(string)
 	if !ok || part == origin.Whole || !strings.HasSuffix(field, ".image") {
@@ -96,8 +97,8 @@ func portion(field string, part origin.Part, value any) any {
 	return version
 }
 
-// inPatch is the position in the tree of one in a patch that is written at another, which it is itself for what is no
-// literal block.
+// inPatch converts a position in the text of a patch at a place to a position in the tree; for a text that is
+// no literal block it returns at.
 func (o *traced) inPatch(at, in tree.Position) tree.Position {
 	data, err := o.tree.Read(o.tree.RealOr(at.Path))
 	if err != nil {

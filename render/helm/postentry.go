@@ -16,23 +16,23 @@ import (
 
 // postEntry is an entry of postRenderers that may decide a field: a part of an image, or a scalar of a patch.
 type postEntry struct {
-	// field is that of the HelmRelease, and in the position in its text if that is a patch.
+	// field is the field of the HelmRelease, and in the position in its text if it is a patch.
 	field string
 	in    tree.Position
-	// around are the positions in that text of the keys and items that the value is in, the outermost first.
+	// around are the positions in that text of the keys and items that contain the value, the outermost first.
 	around []tree.Position
-	// key is what it sets, and text the value, empty where it takes the key away.
+	// key is the key that it sets and text the value, empty if it removes the key.
 	key, text string
 	removes   bool
-	// number is that of the post-renderer, and change returns it with another entry.
+	// number is the index of the post-renderer; change returns that post-renderer with the entry changed.
 	number int
 	change func(p release.PostRenderer) (release.PostRenderer, bool)
 }
 
-// maxEntries bounds how many entries are looked at.
+// maxEntries limits the number of entries.
 const maxEntries = 2_000
 
-// entriesOf are the entries of the post-renderers of a release.
+// entriesOf returns the entries of the post-renderers of a release.
 func entriesOf(h *release.HelmRelease) (all []*postEntry) {
 	number := 0
 	for i, p := range h.Spec.PostRenderers {
@@ -56,7 +56,7 @@ func entriesOf(h *release.HelmRelease) (all []*postEntry) {
 	return all[:min(len(all), maxEntries)]
 }
 
-// imageEntries are the parts of an image.
+// imageEntries returns the entries of an image.
 func imageEntries(p release.PostRenderer, j int, at string) (all []*postEntry) {
 	with := func(field, text string, set func(p *release.PostRenderer)) {
 		if text == "" {
@@ -75,7 +75,7 @@ func imageEntries(p release.PostRenderer, j int, at string) (all []*postEntry) {
 	return all
 }
 
-// patchEntries are the scalars of a patch.
+// patchEntries returns the entries of a patch, one for each scalar.
 func patchEntries(text string, j int, at string) []*postEntry {
 	s := &patchScalars{}
 	for number, document := range documentsOf(text) {
@@ -93,7 +93,7 @@ func patchEntries(text string, j int, at string) []*postEntry {
 	return all
 }
 
-// documentsOf are the documents of a patch, nil if it is no YAML.
+// documentsOf returns the documents of a patch up to the first invalid one.
 func documentsOf(text string) (all []*yaml.Node) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {
@@ -107,8 +107,9 @@ func documentsOf(text string) (all []*yaml.Node) {
 	}
 }
 
-// changeOf returns a post-renderer with another scalar in a patch: at a path of indexes, the first of which is that of
-// the document. What removes something is taken out, with its key or operation.
+// changeOf returns a function that changes a scalar in a patch of a post-renderer. Its path consists of
+// indexes, beginning with that of the document. A scalar that removes something is deleted, with its key or
+// operation.
 func changeOf(text string, j int, path []int, removes bool) func(p release.PostRenderer) (release.PostRenderer, bool) {
 	return func(p release.PostRenderer) (release.PostRenderer, bool) {
 		all := documentsOf(text)
@@ -138,7 +139,7 @@ func changeOf(text string, j int, path []int, removes bool) func(p release.PostR
 	}
 }
 
-// other makes a scalar another one of the same form.
+// other changes a scalar to another one of the same form.
 func other(n *yaml.Node) {
 	number, err := strconv.Atoi(n.Value)
 	switch digit := strings.LastIndexAny(n.Value, "0123456789"); {
@@ -153,7 +154,7 @@ func other(n *yaml.Node) {
 	}
 }
 
-// foundScalar is an entry with the path of its node.
+// foundScalar is an entry and the path of its node.
 type foundScalar struct {
 	postEntry
 	path []int
@@ -175,8 +176,8 @@ func (s *patchScalars) add(at *yaml.Node, key, text string, removes bool, path [
 
 func positionOf(n *yaml.Node) tree.Position { return tree.Position{Line: n.Line, Column: n.Column} }
 
-// walk adds the scalars below a node, key being what leads to it. The last of at is where the node is said, those before
-// are what it is in.
+// walk adds the scalars below a node; key is the node's key. The last of at is the position of the node, the
+// others those of its parents.
 func (s *patchScalars) walk(n *yaml.Node, key string, path []int, at []tree.Position) {
 	with := func(i int) []int { return append(path[:len(path):len(path)], i) }
 	within := func(said *yaml.Node) []tree.Position { return append(at[:len(at):len(at)], positionOf(said)) }
@@ -203,7 +204,8 @@ func (s *patchScalars) walk(n *yaml.Node, key string, path []int, at []tree.Posi
 	}
 }
 
-// operation adds the scalars of an operation of a JSON patch: those of its value, or the operation if it has none.
+// operation adds the scalars of the value of a JSON patch operation, or the operation itself if it has no
+// value.
 func (s *patchScalars) operation(n *yaml.Node, path []int) {
 	if n.Kind != yaml.MappingNode {
 		return

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// fieldEntries is how many entries of post-renderers are tried for a field, and releaseEntries for all fields of a release.
+	// fieldEntries limits the entries of post-renderers tried for a field, releaseEntries those for all fields
+	// of a release.
 	fieldEntries, releaseEntries = 4, 64
 )
 
-// patchedField is a field that a post-renderer makes what it is.
+// patchedField is a field that a post-renderer changes.
 type patchedField struct {
 	*traced
 	field string
@@ -28,7 +29,7 @@ type patchedField struct {
 	same bool
 }
 
-// proven is where the entry is written that decides the field.
+// proven returns the place of the entry that decides the field.
 func (p *patchedField) proven() (origin.Place, bool) {
 	if e := p.entry(); e != nil {
 		return p.placeOf(e, e.in), true
@@ -36,7 +37,8 @@ func (p *patchedField) proven() (origin.Place, bool) {
 	return origin.Place{}, false
 }
 
-// entry is the entry that decides the field, as is seen by changing it and passing the post-renderers again; nil if none does.
+// entry returns the entry that decides the field, proven by changing it and applying the post-renderers again;
+// nil if there is none.
 func (p *patchedField) entry() *postEntry {
 	made := p.tracer.tracer.Objects[p.index]
 	if p.found && !locate.IsScalar(p.value) {
@@ -52,8 +54,8 @@ func (p *patchedField) entry() *postEntry {
 	return nil
 }
 
-// again are what became of an object: what its document became or, if a patch took the mark of that from it, those of its kind
-// and name without one.
+// again returns the objects that the post-renderers made of an object: by its document or, if a patch removed
+// the annotation with it, by kind and name.
 func (t *tracer) again(made *release.Object, after map[*release.Document][]*release.Object) (all []*release.Object) {
 	if made.Document != nil {
 		at := slices.IndexFunc(t.documents, func(d *release.Document) bool {
@@ -73,7 +75,7 @@ func (t *tracer) again(made *release.Object, after map[*release.Document][]*rele
 	return all
 }
 
-// likely are the entries to try, the most likely first.
+// likely returns the entries to try, the most likely first.
 func (p *patchedField) likely() []*postEntry {
 	if p.entries == nil {
 		p.entries = entriesOf(p.release)
@@ -89,7 +91,7 @@ func (p *patchedField) likely() []*postEntry {
 	return all[:min(len(all), fieldEntries)]
 }
 
-// rank says how likely it is that an entry decides the field; 0 when it is not worth a try.
+// rank returns how likely an entry decides the field; 0 when it is not worth a try.
 func (p *patchedField) rank(e *postEntry) int {
 	if e.removes == p.found {
 		return 0
@@ -118,8 +120,8 @@ func (p *patchedField) rank(e *postEntry) int {
 	return rank
 }
 
-// try passes the post-renderers with another entry, once for each; ok is false where they refuse that, or there were too
-// many. It is called with the lock held.
+// try applies the post-renderers with an entry changed, once for each entry; ok is false if they fail, or
+// after releaseEntries tries. The caller holds the lock.
 func (t *tracer) try(e *postEntry) (after map[*release.Document][]*release.Object, ok bool) {
 	if after, ok = t.tried[e]; ok {
 		return after, after != nil
@@ -142,7 +144,7 @@ func (t *tracer) try(e *postEntry) (after map[*release.Document][]*release.Objec
 	return after, after != nil
 }
 
-// becomes reports whether the field is another one in what became of the document of an object.
+// becomes reports whether the field of an object changed in the post-renderers' new output.
 func (p *patchedField) becomes(made *release.Object, after []*release.Object) bool {
 	if len(after) != 1 {
 		return false
@@ -152,7 +154,7 @@ func (p *patchedField) becomes(made *release.Object, after []*release.Object) bo
 	return had != has || !reflect.DeepEqual(portion(p.field, p.part, before), portion(p.field, p.part, now))
 }
 
-// placeOf is where an entry is written, at a position in its text.
+// placeOf returns where an entry is written, at a position in its text.
 func (p *patchedField) placeOf(e *postEntry, in tree.Position) origin.Place {
 	inferred := origin.Place{Position: p.written(e.field), Evidence: origin.Inferred}
 	from, err := p.origins(p.root.Unit.Parent, p.root.Unit.Index)

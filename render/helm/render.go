@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// render renders the release, and again where the digest of its chart is not known, or the number of its revision.
+// render renders the release, and again if its chart's digest or its revision is unknown.
 func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.varied(ctx)
 	if err == nil && in.digestUnknown() {
@@ -25,8 +25,7 @@ func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 	return rendered, err
 }
 
-// varied renders the release, and again with other values in the place of those that are not
-// known.
+// varied renders the release, and again with stand-ins for unknown values.
 func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.once(ctx, in.root.Unit.Object, nil)
 	if err == nil {
@@ -36,7 +35,7 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 	if reason == "" || ctx.Err() != nil {
 		return rendered, err
 	}
-	taken := 0 // how many values the chart takes, of those that show what follows from them
+	taken := 0 // number of scalar stand-ins that the chart accepts
 	if err == nil {
 		taken = 1
 	}
@@ -49,8 +48,8 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case failed != nil:
-			continue // it is no value that the chart takes
-		case rendered == nil: // which failed, maybe for want of what is not known
+			continue // the chart does not accept this value
+		case rendered == nil: // it failed, perhaps because a value is unknown
 			rendered = other
 		default:
 			rendered.Vary(other, reason)
@@ -64,15 +63,15 @@ func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 		return nil, err
 	case !whole && taken > 1:
 		return rendered, nil
-	case rendered.MakesNothing(): // no object would say that there may be others
+	case rendered.MakesNothing(): // no object could be marked unknown
 		return nil, &release.Problem{Refused: true, Message: "which objects it makes is not known: " + reason}
 	}
 	rendered.MarkAll(reason)
 	return rendered, nil
 }
 
-// once renders the release of a HelmRelease, with a text in the place of what is not known of references; nil leaves those
-// out of which nothing is.
+// once renders the release of a HelmRelease, with a stand-in for the unknown parts of references; if it is
+// nil, references that are wholly unknown are left out.
 func (in *installed) once(ctx context.Context, object json.RawMessage, unknown *standIn) (*release.Rendered, error) {
 	h, err := release.ParseHelmRelease(object)
 	if err != nil {
@@ -92,10 +91,10 @@ func (in *installed) once(ctx context.Context, object json.RawMessage, unknown *
 	return of.Render(ctx)
 }
 
-// values are the merged values of the user of the chart.
+// values returns the merged user-supplied values of the chart.
 func (in *installed) values(h *release.HelmRelease, unknown *standIn) (map[string]any, error) {
 	var references []values.Reference
-	parts := map[string]int{} // the numbers of those that are not known
+	parts := map[string]int{} // the numbers of unknown parts
 	for _, from := range in.root.Unit.Release.References {
 		data := from.Data
 		switch {
@@ -125,7 +124,7 @@ func (in *installed) values(h *release.HelmRelease, unknown *standIn) (map[strin
 	return user, nil
 }
 
-// releaseOf is the release of a HelmRelease with values.
+// releaseOf returns the release of a HelmRelease with values.
 func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*release.Release, error) {
 	r := in.root.Unit.Release
 	var served []string
@@ -145,21 +144,21 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	if r.Own {
 		of.Labels, of.Plain = nil, true
 	}
-	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
+	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them already
 	return of, nil
 }
 
-// objects makes the objects of the root: definitions first, then what is applied, then hooks.
+// objects returns the objects of the root: first definitions, then applied objects, then hooks.
 func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 	h, err := release.ParseHelmRelease(in.root.Unit.Object)
 	if err != nil {
-		return nil // it was rendered
+		return nil // rendering parsed it before
 	}
 	scopes := in.scopes(rendered)
 	var all []*render.Object
 	add := func(o *release.Object, role render.Role) *render.Object {
 		made := &render.Object{JSON: o.JSON, Index: len(all), Unknown: o.Unknown, Role: role}
-		if o.Defines == nil { // a CustomResourceDefinition is in no namespace
+		if o.Defines == nil { // a CustomResourceDefinition has no namespace
 			made.JSON = inNamespace(o.JSON, h.ReleaseNamespace(), scopes)
 		}
 		all = append(all, made)
@@ -189,10 +188,10 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 	return all
 }
 
-// kind is a kind of a group.
+// kind is a kind and its group.
 type kind struct{ group, kind string }
 
-// scopes are the custom kinds that are known, and whether they are in namespaces.
+// scopes returns the known custom kinds, and whether they are namespaced.
 func (in *installed) scopes(rendered *release.Rendered) map[kind]bool {
 	known := map[kind]bool{}
 	for _, d := range in.root.Unit.Release.Definitions {
@@ -211,8 +210,8 @@ func (in *installed) scopes(rendered *release.Rendered) map[kind]bool {
 	return known
 }
 
-// inNamespace puts an object that says nothing else into the namespace of its release, if its
-// kind is known to have one.
+// inNamespace sets the namespace of an object without one to that of its release, if its kind is known to be
+// namespaced.
 func inNamespace(text []byte, namespace string, scopes map[kind]bool) []byte {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
@@ -249,8 +248,8 @@ func groupOf(apiVersion string) string {
 	return ""
 }
 
-// reason says why some values are not known; it is empty when all are. whole is set when
-// they may be any.
+// reason returns why some values are unknown; "" when all are known. whole is set when any value may be
+// unknown.
 func (in *installed) reason() (reason string, whole bool) {
 	var reasons []string
 	add := func(text string) {

@@ -13,13 +13,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// An upgrade increments the revision of a release, which templates see as .Release.Revision: only the cluster has it.
+// An upgrade increments the revision of a release, which templates see as .Release.Revision: only the cluster
+// knows it.
 const (
 	otherRevision  = 3
 	revisionReason = "it follows from the number of the revision (.Release.Revision), which only the cluster has"
 )
 
-// revisionUnknown reports whether the release is upgraded and its templates may read which revision it is.
+// revisionUnknown reports whether the release is upgraded and its templates may read the revision.
 func (in *installed) revisionUnknown() bool {
 	u := in.root.Unit
 	return u.Release.Upgrade && (mentionsRevision(u.Object) || mentionsRevisionIn(in.chart.chart.Chart) ||
@@ -28,14 +29,14 @@ func (in *installed) revisionUnknown() bool {
 
 func mentionsRevision(text []byte) bool { return bytes.Contains(text, []byte("Revision")) }
 
-// mentionsRevisionIn reports whether a template or the values of a chart, or of a dependency, mention a revision:
-// values may be templates.
+// mentionsRevisionIn reports whether a template or the values of a chart, or of a dependency, contain
+// Revision: values may be templates.
 func mentionsRevisionIn(c *helmchart.Chart) bool {
 	return slices.ContainsFunc(c.Templates, func(f *common.File) bool { return mentionsRevision(f.Data) }) ||
 		mentionsRevision(tree.Encode(c.Values)) || slices.ContainsFunc(c.Dependencies(), mentionsRevisionIn)
 }
 
-// markRevision marks what follows from the number of the revision, as is found with another one.
+// markRevision marks the fields that depend on the revision, found by rendering with another one.
 func (in *installed) markRevision(ctx context.Context, rendered *release.Rendered) error {
 	other := *in
 	other.revision = otherRevision

@@ -19,8 +19,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Source is a Source of what HelmReleases have installed. Its roots have a Unit with a Release;
-// they are not found in directories, but in what other roots render to.
+// Source is the render.Source of HelmReleases. Its roots have a Unit with a Release; they are not found in
+// directories, but among the objects of other roots.
 type Source struct {
 	tree   *tree.Tree
 	views  *flux.Views
@@ -28,7 +28,7 @@ type Source struct {
 	kept   *kept
 }
 
-// New makes a Source of the HelmReleases of a tree.
+// New returns the Source of the HelmReleases of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source {
 	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}, &kept{of: map[render.RootID]keptRelease{}}}
 }
@@ -54,7 +54,7 @@ func (s *Source) Parts(render.Root) []render.Root { return nil }
 // Manifests implements Source: the files of a chart are no manifests.
 func (s *Source) Manifests(render.Root) render.Manifests { return render.Manifests{} }
 
-// problem is why a root cannot be rendered, when that is known beforehand.
+// problem returns the reason why a root cannot be rendered, if it is known before rendering.
 func (s *Source) problem(root render.Root) *render.Problem {
 	switch {
 	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Release == nil:
@@ -76,7 +76,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		for _, reference := range root.Unit.Release.References {
 			all = append(all, []byte(reference.Data))
 		}
-		if n := namespaceOf(root.Unit); n != nil { // it judges, and no file says so
+		if n := namespaceOf(root.Unit); n != nil { // it may decide policies, and no file contains it
 			all = append(all, n.JSON)
 		}
 		return all, true
@@ -85,8 +85,8 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	return in
 }
 
-// valuesOf is what of a HelmRelease may be in the objects of its chart: neither its own kind nor
-// that of where the chart comes from.
+// valuesOf returns the parts of a HelmRelease that may occur in the objects of its chart: not its own kind,
+// nor that of the chart's source.
 func valuesOf(object json.RawMessage) []byte {
 	var h struct {
 		Spec struct {
@@ -130,20 +130,20 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	return result
 }
 
-// installed is a root that is being rendered.
+// installed is the rendering of a root.
 type installed struct {
 	*Source
 	root  render.Root
 	chart *loaded
-	// kubeVersion is called when the version of Kubernetes is read; nil where nobody needs it.
+	// kubeVersion records whether the version of Kubernetes is read; nil if nobody needs it.
 	kubeVersion *render.KubeVersionUse
-	// digest takes the place of the digest of the chart's manifest; empty for the one that is known.
+	// digest replaces the digest of the chart's manifest; empty for the known one.
 	digest string
-	// revision takes the place of the number of the release's revision; 0 for that of any release.
+	// revision replaces the revision of the release; 0 for none.
 	revision int
 }
 
-// written is where a field of the HelmRelease is written, or what is nearest to it.
+// written returns where a field of the HelmRelease is written, or its nearest parent.
 func (in *installed) written(field string) tree.Position {
 	if at := in.root.Unit.Position(context.Background(), field); at.Path != "" {
 		return at
@@ -151,7 +151,7 @@ func (in *installed) written(field string) tree.Position {
 	return tree.Position{Path: in.root.Dir}
 }
 
-// chartLine is where the chart of the release is named: its version if there is one.
+// chartLine returns where the chart of the release is named: its version if there is one.
 func (in *installed) chartLine() tree.Position {
 	if at, ok := in.root.Unit.FirstPosition(context.Background(), in.root.Unit.Release.Named); ok {
 		return at
@@ -162,7 +162,7 @@ func (in *installed) chartLine() tree.Position {
 	return in.written("spec.chart")
 }
 
-// failed is the problem that an error is.
+// failed converts an error to a problem.
 func (in *installed) failed(err error) *render.Problem {
 	if p := render.OverLimit(err); p != nil {
 		return p
@@ -179,7 +179,7 @@ func (in *installed) failed(err error) *render.Problem {
 		return p
 	}
 	if inChart.Refused || len(in.root.Unit.Release.Unknown) > 0 || in.hasUnknownReference() {
-		p.Kind = render.ProblemRefused // with the values that are not known it might be rendered
+		p.Kind = render.ProblemRefused // it might render with the unknown values
 	}
 	p.Message = in.name() + ": " + inChart.Message
 	if inChart.File == "" {
@@ -194,7 +194,7 @@ func (in *installed) failed(err error) *render.Problem {
 	return p
 }
 
-// name names the chart.
+// name returns the name of the chart for messages.
 func (in *installed) name() string {
 	if c := in.chart.chart; c != nil && c.Metadata != nil {
 		return "chart " + c.Metadata.Name + " " + c.Metadata.Version

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// removals are the items that entries of post-renderers take out of a list, as is seen by passing the post-renderers without
-// the entry.
+// removals returns the items that entries of post-renderers remove from a list, found by applying the
+// post-renderers without the entry.
 func (o *traced) removals(list string) (out []origin.Removal) {
 	if _, _, isText := origin.CutText(list); isText || len(o.release.Spec.PostRenderers) == 0 {
 		return nil
@@ -35,7 +35,8 @@ func (o *traced) removals(list string) (out []origin.Removal) {
 	return out
 }
 
-// takers are the entries that may take items out of a list: `$patch` in one of its items, and operations that remove one.
+// takers returns the entries that may remove items of a list: `$patch` in one of its items, and operations
+// that remove one.
 func (o *traced) takers(list string) (all []*postEntry) {
 	steps := origin.ParsePath(list)
 	key := steps[len(steps)-1].Key
@@ -53,7 +54,7 @@ func (o *traced) takers(list string) (all []*postEntry) {
 	return all
 }
 
-// without is a field of an object that the post-renderers made without an entry.
+// without returns a field of an object as the post-renderers make it without an entry.
 func (o *traced) without(made *release.Object, e *postEntry, field string) any {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,22 +16,24 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// standIn is a text that takes the place of values that are not known, one in each rendering:
-// what differs then follows from these values.
+// standIn is a text that replaces unknown values in one rendering: fields that differ then depend on these
+// values.
 type standIn struct {
 	text string
-	// scalar is not set for what shows less than another value: only that the chart may make more of a mapping, a list, or
-	// several entries of one.
+	// scalar is not set for texts that only show that the chart may make more of a mapping, a list, or several
+	// entries of one.
 	scalar bool
-	// late is set for one that is tried only where the chart takes too few of the others.
+	// late is set for texts that are tried only if the chart accepts too few of the others.
 	late bool
-	// typed is set for one that is no text in the place of a variable of the HelmRelease, but what YAML has it be.
+	// typed is set if the text replaces a variable of the HelmRelease with the typed value that it has in
+	// YAML.
 	typed bool
 }
 
-// standIns returns the texts for a release. There is a number and nothing at all among them, since a chart may make a
-// number of a value, or ask whether it is there. Where values are of other types with some texts than with others, as
-// `${X}` in a text of valuesFrom, there are texts for all types. Of a variable in the HelmRelease, other types come last.
+// standIns returns the texts for a release. They include a number and the empty text, since a chart may
+// convert a value to a number, or test whether it exists. If the types of values depend on the text, as with
+// `${X}` in a text of valuesFrom, there are texts of all types. For a variable in the HelmRelease, other types
+// come last.
 func (in *installed) standIns() []standIn {
 	all := []standIn{{text: "stand-in", scalar: true}, {text: "7", scalar: true}, {scalar: true}}
 	late := !slices.ContainsFunc(in.root.Unit.Release.References, func(r render.Reference) bool { return len(r.Holds) > 0 })
@@ -51,7 +53,7 @@ func (in *installed) standIns() []standIn {
 	return all
 }
 
-// types returns the values of the release with a text in the place of what is not known, without what strings say.
+// types returns the values of the release with a stand-in, with all strings empty.
 func (in *installed) types(s standIn) string {
 	h, err := release.ParseHelmRelease(in.vary(s))
 	if err != nil {
@@ -59,7 +61,7 @@ func (in *installed) types(s standIn) string {
 	}
 	user, err := in.values(h, &s)
 	if err != nil {
-		return "" // as an error, of which rendering says more
+		return "" // an error like others: rendering reports it
 	}
 	user, _ = withoutTexts(user).(map[string]any)
 	return string(tree.Encode(user))
@@ -81,7 +83,7 @@ func withoutTexts(v any) any {
 	return v
 }
 
-// of returns the text for one of several values that are not known, by its number: a chart may take only values that differ.
+// of returns the text for one of several unknown values, by its number: a chart may require different values.
 func (s standIn) of(number int) string {
 	switch {
 	case number == 0:
@@ -93,8 +95,8 @@ func (s standIn) of(number int) string {
 	return s.text
 }
 
-// dataOf returns the text of a reference as it is written. Where it is no YAML only because of what is not known in it, as
-// `[${X}]`, there are as many letters in the place of that.
+// dataOf returns the text of a reference. If it is invalid YAML only because of its unknown parts, like
+// `[${X}]`, these are replaced with as many letters.
 func dataOf(r render.Reference) string {
 	if len(r.Holds) == 0 || r.TargetPath != "" {
 		return r.Data
@@ -105,15 +107,15 @@ func dataOf(r render.Reference) string {
 	return r.With(func(part string) string { return strings.Repeat("x", len(part)) })
 }
 
-// variables are what is left of variables that have no value.
+// variables matches variables that have no value.
 var variables = regexp.MustCompile(`\$\{[^{}]*\}`)
 
-// plain are texts that may be a number, a boolean or nothing once variables in them are replaced: Flux reads what
-// kustomize writes, which has them without quotes.
+// plain matches texts that may become a number, a boolean or nothing once their variables are replaced: Flux
+// reads kustomize's output, which does not quote them.
 var plain = regexp.MustCompile(`^(\$\{[^{}]*\}|[0-9.])+$`)
 
-// vary returns the HelmRelease with a text in the place of what is not known of it. Of a text with
-// variables in it, these are replaced.
+// vary returns the HelmRelease with a stand-in for unknown fields. In a text with variables, only these are
+// replaced.
 func (in *installed) vary(s standIn) json.RawMessage {
 	content := (&render.Object{JSON: in.root.Unit.Object}).Content()
 	for _, u := range in.root.Unit.Release.Unknown {
@@ -132,7 +134,7 @@ func (in *installed) vary(s standIn) json.RawMessage {
 	return tree.Encode(content)
 }
 
-// scalarOf returns the value that a text is in YAML; a mapping or a list stays a text.
+// scalarOf returns the YAML value of a text; a mapping or a list stays a text.
 func scalarOf(text string) any {
 	var value any
 	if yaml.Unmarshal([]byte(text), &value) != nil || !locate.IsScalar(value) {
@@ -141,7 +143,7 @@ func scalarOf(text string) any {
 	return value
 }
 
-// set replaces what a path leads to; a mapping or list is taken away instead.
+// set replaces the scalar at a path; a mapping or list is removed instead.
 func set(at any, path []string, with func(any) any) {
 	if len(path) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// plainContent is the object as it is without post-renderers; nil if there is none.
+// plainContent returns the object as it is without post-renderers; nil if it does not exist.
 func (o *traced) plainContent() map[string]any {
 	was := o.result.Objects[o.index]
 	kind, name := was.KindAndName()
@@ -23,8 +23,8 @@ func (o *traced) plainContent() map[string]any {
 	return nil
 }
 
-// unpatched is a field as it is without post-renderers, which may put items into lists in front of others. added is set for
-// one in something that they add: the innermost field on the way to it that is there.
+// unpatched returns the path of a field in the object without post-renderers, which may insert items into
+// lists. added is set for a field in something that they add: it is the innermost existing field on the path.
 func (o *traced) unpatched(field string) (was, added string) {
 	if len(o.release.Spec.PostRenderers) == 0 {
 		return field, ""
@@ -44,7 +44,7 @@ func unpatched(field string, after, before any) (was, added string) {
 	at := ""
 	for steps := origin.ParsePath(field); len(steps) > 0; {
 		next, used := origin.ValueAt(after, steps)
-		if used == 0 { // what is missing after may be there before
+		if used == 0 { // a field missing after may exist before
 			return was + strings.TrimPrefix(field, at), ""
 		}
 		if list, ok := after.([]any); ok {
@@ -69,7 +69,7 @@ func unpatched(field string, after, before any) (was, added string) {
 	return was, ""
 }
 
-// nearest is the innermost field that is there on the way of steps from a field with a value.
+// nearest returns the innermost existing field on the path of steps, beginning at a field with a value.
 func nearest(field string, value any, steps []origin.PathStep) string {
 	for len(steps) > 0 {
 		next, used := origin.ValueAt(value, steps)
@@ -86,7 +86,7 @@ func nearest(field string, value any, steps []origin.PathStep) string {
 	return field
 }
 
-// keyOf is the key that steps of a path make together.
+// keyOf returns the key that consists of several steps of a path.
 func keyOf(steps []origin.PathStep) string {
 	var parts []string
 	for _, s := range steps {
@@ -98,13 +98,13 @@ func keyOf(steps []origin.PathStep) string {
 // itemKeys are the fields by which items of lists are identified, the best first.
 var itemKeys = []string{"name", "mountPath", "containerPort", "port", "key", "host", "ip"}
 
-// itemLike is the number of the item of another list that is an item of a list; -1 if there is none.
+// itemLike returns the index in another list of the item that matches an item of a list; -1 if there is none.
 func itemLike(list []any, index int, other any) int {
 	others, _ := other.([]any)
 	item := list[index]
 	if at := slices.IndexFunc(others, func(o any) bool { return reflect.DeepEqual(o, item) }); at >= 0 {
 		if index < len(others) && reflect.DeepEqual(others[index], item) {
-			return index // several are equal
+			return index // several may be equal
 		}
 		return at
 	}
@@ -123,8 +123,8 @@ func itemLike(list []any, index int, other any) int {
 	return -1
 }
 
-// lacking is where a post-renderer adds something that lacks a field: its key, the item of a list, or the value of an
-// operation.
+// lacking returns the place where a post-renderer adds the parent of a missing field: its key, the item of a
+// list, or the value of an operation.
 func (o *traced) lacking(added string) (origin.Place, bool) {
 	if added == "" {
 		return origin.Place{}, false
@@ -144,7 +144,7 @@ func (o *traced) lacking(added string) (origin.Place, bool) {
 	return origin.Place{Position: place.Position, Evidence: origin.Nearest}, place.Found()
 }
 
-// scalarIn is the field of a scalar in a field, and how far below it is; 0 if there is none.
+// scalarIn returns a scalar field at or below a field, and its depth below that; 0 if there is none.
 func scalarIn(field string, value any) (scalar string, depth int) {
 	inner := func(field string, value any) bool {
 		if locate.IsScalar(value) {

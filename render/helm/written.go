@@ -16,12 +16,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// layers are where the values of a release are set: in spec.values, in what valuesFrom names, in the
-// values.yaml of the chart.
+// layers find where the values of a release are set: in spec.values, in objects of valuesFrom, in the chart's
+// values.yaml.
 type layers struct {
 	*installed
 	release *release.HelmRelease
-	// parsed are the values that references hold; nil of those that set one.
+	// parsed are the values of references; nil for references with a target path.
 	parsed []map[string]any
 }
 
@@ -30,15 +30,14 @@ func (in *installed) layersOf(h *release.HelmRelease) *layers {
 	for _, r := range in.root.Unit.Release.References {
 		var parsed common.Values
 		if r.TargetPath == "" {
-			parsed, _ = common.ReadValues([]byte(dataOf(r))) // what is none sets nothing
+			parsed, _ = common.ReadValues([]byte(dataOf(r))) // invalid values set nothing
 		}
 		ls.parsed = append(ls.parsed, parsed)
 	}
 	return ls
 }
 
-// written is where the value of a leaf is written in the tree, and what is known of that; ok is
-// false for one that the tree does not have.
+// written returns the place in the tree of a leaf's value; ok is false if it is not in the tree.
 func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	if l.Default {
 		return ls.inChart(l)
@@ -67,7 +66,7 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	return ls.inReference(ls.root.Unit.Release.References[reference], l)
 }
 
-// releaseAt is where the Name or Namespace of the release is written.
+// releaseAt returns where the Name or Namespace of the release is written.
 func (ls *layers) releaseAt(field string) (place origin.Place, ok bool) {
 	at := map[string]string{"Name": "metadata.name", "Namespace": "metadata.namespace"}[field]
 	switch {
@@ -93,8 +92,9 @@ func sets(r render.Reference, parsed map[string]any, path []any, value any) bool
 	return ok && locate.Text(found) == locate.Text(value)
 }
 
-// winsOverInline reports whether a reference that sets a value decides it, and not the inline values that set
-// it too: they are merged last, but what a target path sets in a mapping of theirs is set in that (see values.Merge).
+// winsOverInline reports whether a reference that sets a value decides it although inline values set it too:
+// these are merged last, but a target path inside one of their mappings is set in that mapping (see
+// values.Merge).
 func winsOverInline(r render.Reference, l *locate.Leaf) bool {
 	return r.TargetPath != "" && len(l.Path) > 1 && strings.Trim(r.Data, `'"`) == locate.Text(l.Value)
 }
@@ -107,7 +107,7 @@ func dottedPath(path []any) string {
 	return strings.Join(parts, ".")
 }
 
-// inChart is where a value of the chart is written.
+// inChart returns where a value of the chart is written.
 func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 	u := ls.root.Unit
 	if u.Artifact != nil {
@@ -120,7 +120,7 @@ func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 			files = append(files, path.Join(u.Checkout.Top, path.Clean("/" + name)[1:]))
 		}
 	}
-	for _, name := range slices.Backward(files) { // the last that sets it
+	for _, name := range slices.Backward(files) { // the last that sets it decides
 		data, err := ls.tree.Read(ls.tree.RealOr(name))
 		if err != nil {
 			continue
@@ -132,7 +132,7 @@ func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 	return place, false
 }
 
-// inReference is where a leaf is written in a ConfigMap or Secret.
+// inReference returns where a leaf is written in a ConfigMap or Secret.
 func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.Place, ok bool) {
 	if r.File != "" {
 		line, column := l.LineIn([]byte(r.Data))
@@ -152,7 +152,7 @@ func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.
 		return place, true
 	}
 	file, _ := render.CutSOPS(string(data))
-	if strings.TrimSpace(file) == strings.TrimSpace(r.Data) { // a generator took the file
+	if strings.TrimSpace(file) == strings.TrimSpace(r.Data) { // a generator included the file
 		place.Position = tree.Position{Path: place.Path, Line: line, Column: column}
 		return place, true
 	}

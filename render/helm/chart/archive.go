@@ -26,7 +26,7 @@ func FromArchive(data []byte, limits Limits) (*chart.Chart, error) {
 	return load(files)
 }
 
-// archive returns the files of an archive by their paths without the first part.
+// archive returns the files of an archive, with paths without the first element.
 func (r *reader) archive(data []byte) ([]File, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *reader) archive(data []byte) ([]File, error) {
 	return files, nil
 }
 
-// inside returns the path of an entry in the chart's directory, and refuses what Helm refuses.
+// inside returns the path of an entry in the chart's directory, and an error for an entry that Helm refuses.
 func inside(entry string) (string, error) {
 	if strings.Contains(entry, `\`) {
 		entry = strings.ReplaceAll(entry, `\`, "/")

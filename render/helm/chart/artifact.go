@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// FromArtifact reads the chart of an archive that lies outside of the repository and has a digest.
+// FromArtifact reads a chart from an archive outside of the repository, with a given digest.
 func FromArtifact(t *tree.Tree, a artifact.Artifact, digest string, limits Limits) (*chart.Chart, error) {
 	data, pin, err := t.Bytes(a)
 	if err == nil && pin.Digest != digest {

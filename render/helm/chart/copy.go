@@ -30,7 +30,7 @@ func copyMetadata(m *chart.Metadata) *chart.Metadata {
 	return &made
 }
 
-// CopyValues returns a copy of values, which are as JSON or YAML decode.
+// CopyValues returns a copy of values, which have the types of decoded JSON or YAML.
 func CopyValues(values map[string]any) map[string]any {
 	if values == nil {
 		return nil

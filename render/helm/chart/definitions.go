@@ -1,7 +1,7 @@
 package chart
 
-// Definitions returns the files of the directory crds of a chart that is a gzipped tar archive,
-// and of its dependencies: what Helm takes for CustomResourceDefinitions (CRDObjects).
+// Definitions returns the files in crds/ of a chart in a gzipped tar archive, and of its dependencies: those
+// that Helm treats as CustomResourceDefinitions (CRDObjects).
 func Definitions(data []byte, limits Limits) ([]File, error) {
 	c, err := FromArchive(data, limits)
 	if err != nil {

@@ -20,20 +20,20 @@ type Dependency struct {
 	Repository string `json:"repository"`
 }
 
-// maxDependencies is how many dependencies of a chart are looked up.
+// maxDependencies limits the dependencies of a chart.
 const maxDependencies = 100
 
-// Missing returns the dependencies of the chart in a directory of a tree that its charts/ do not have: of those
-// in its lock file, if there is one.
+// Missing returns the dependencies of the chart in a directory of a tree that are not in its charts/; those of
+// its lock file, if there is one.
 func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
 	all, err := dependencies(t, dir)
 	return slices.DeleteFunc(all, func(d Dependency) bool { return vendors(t, dir, d.Name) }), err
 }
 
-// Beside returns the directories of a tree that the chart in a directory names as dependencies, whether or not its
-// charts/ have them too.
+// Beside returns the directories of a tree that a chart names as dependencies, whether or not they are also in
+// its charts/.
 func Beside(t *tree.Tree, dir string) []string {
-	all, _ := dependencies(t, dir) // rendering the chart reports what is wrong
+	all, _ := dependencies(t, dir) // rendering the chart reports the error
 	var dirs []string
 	for _, d := range all {
 		at, isDir := strings.CutPrefix(d.Repository, "file://")
@@ -44,8 +44,8 @@ func Beside(t *tree.Tree, dir string) []string {
 	return dirs
 }
 
-// dependencies are those of the first file that says which: requirements.yaml and its lock file go before the
-// other ones, whatever the version of the API of the chart.
+// dependencies returns the dependencies of the first file that lists any: requirements.yaml and its lock file
+// precede Chart.yaml and Chart.lock, whatever the chart's apiVersion.
 func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 	for _, name := range []string{"requirements.lock", "Chart.lock", "requirements.yaml", "Chart.yaml"} {
 		to := t.Resolve(path.Join(dir, name))
@@ -73,13 +73,13 @@ func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 	return nil, nil
 }
 
-// vendors reports whether the charts/ of a chart in a directory of a tree have a chart of a name.
+// vendors reports whether charts/ of a chart in a directory of a tree contains a chart with a name.
 func vendors(t *tree.Tree, dir, name string) bool {
 	charts := path.Join(dir, "charts")
 	if to := t.Resolve(path.Join(charts, name, "Chart.yaml")); to.Err == nil {
 		return true
 	}
-	entries, _ := fs.ReadDir(t.Fsys, charts) // none is nothing
+	entries, _ := fs.ReadDir(t.Fsys, charts) // without the directory there are none
 	for _, entry := range entries {
 		if rest, ok := strings.CutPrefix(entry.Name(), name+"-"); ok && strings.HasSuffix(rest, ".tgz") && strings.ContainsAny(rest[:1], "v0123456789") {
 			return true

@@ -26,8 +26,8 @@ func NameOf(t *tree.Tree, dir string) (string, error) {
 	return m.Name, err
 }
 
-// ReleaseName is a name for the release of a chart that has none: the one of the chart, without what Helm takes in no
-// name of a release.
+// ReleaseName returns a name for the release of a chart that has none: the chart's name without characters
+// that Helm does not accept in names of releases.
 func ReleaseName(chart string) string {
 	var parts []string
 	for part := range strings.SplitSeq(strings.ToLower(chart), ".") {
@@ -43,13 +43,13 @@ func ReleaseName(chart string) string {
 	}
 	name := strings.Join(parts, ".")
 	name = strings.TrimRight(name[:min(len(name), maxReleaseName)], "-.")
-	return cmp.Or(name, "release-name") // as `helm template` calls it
+	return cmp.Or(name, "release-name") // the name that `helm template` uses
 }
 
-// maxReleaseName is how long the name of a release is at most.
+// maxReleaseName is the maximum length of the name of a release.
 const maxReleaseName = 53
 
-// ValuesOfCI returns the files of values in ci/ of a chart, with which it is tested.
+// ValuesOfCI returns the values files in ci/ of a chart, with which it is tested.
 func ValuesOfCI(t *tree.Tree, dir string) []string {
 	to := t.Resolve(path.Join(dir, "ci"))
 	if to.Err != nil || !to.IsDir {

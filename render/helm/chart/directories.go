@@ -9,11 +9,11 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// Directories are the directories that a chart and its dependencies were read from, which need not be called
-// as these are. A chart, and copies of it under an alias, is known by its first file.
+// Directories are the directories that a chart and its dependencies were read from, whose names may differ
+// from the charts' names. The key is the chart's first file, which copies under an alias share.
 type Directories map[*common.File]string
 
-// Add notes the directory of a chart, and those of its dependencies that lie in it.
+// Add adds the directory of a chart, and those of its dependencies in it.
 func (ds Directories) Add(c *chart.Chart, dir string) {
 	if len(c.Raw) == 0 {
 		return
@@ -26,7 +26,8 @@ func (ds Directories) Add(c *chart.Chart, dir string) {
 	}
 }
 
-// directoryOf is the directory of a dependency in that of its parent; ok is false for one that was an archive.
+// directoryOf returns the directory of a dependency in that of its parent; ok is false for one that was an
+// archive.
 func directoryOf(c, dependency *chart.Chart) (dir string, ok bool) {
 	own := rawOf(dependency, chartFile)
 	for _, f := range c.Raw {
@@ -40,7 +41,7 @@ func directoryOf(c, dependency *chart.Chart) (dir string, ok bool) {
 const (
 	// chartFile is the file that makes a directory a chart.
 	chartFile = "Chart.yaml"
-	// unpacked is what directories of unpacked archives end in.
+	// unpacked is the suffix of directories of unpacked archives.
 	unpacked = ".tgz.d"
 )
 
@@ -53,9 +54,9 @@ func rawOf(c *chart.Chart, name string) []byte {
 	return nil
 }
 
-// Path is where a file of a chart is that Helm names by the names of charts, as app/charts/db/templates/x.yaml; ok
-// is false for a file of a chart that was not read from a directory. c is what the name is of: the
-// chart or a copy of it.
+// Path returns the path in the tree of a file that Helm names by the names of charts, like
+// app/charts/db/templates/x.yaml; ok is false for a file of a chart that was not read from a directory. c is
+// the chart or a copy of it.
 func (ds Directories) Path(c *chart.Chart, name string) (file string, ok bool) {
 	of, name := Find(c, name)
 	if of == nil || len(of.Raw) == 0 {
@@ -65,8 +66,8 @@ func (ds Directories) Path(c *chart.Chart, name string) (file string, ok bool) {
 	return path.Join(dir, name), ok
 }
 
-// Find returns the chart that a file is of, c or one below it, and the name of the file in it; nil if
-// it is of none.
+// Find returns the chart that contains a file, c or a chart below it, and the file's name in that chart; nil
+// if there is none.
 func Find(c *chart.Chart, name string) (of *chart.Chart, rest string) {
 	if c == nil {
 		return nil, ""
@@ -83,7 +84,7 @@ func Find(c *chart.Chart, name string) (of *chart.Chart, rest string) {
 	return c, rest
 }
 
-// Raw is the content of a file of a chart, or of one below it, by Helm's name of it.
+// Raw returns the content of a file of a chart, or of a chart below it, by Helm's name of the file.
 func Raw(c *chart.Chart, name string) ([]byte, bool) {
 	of, rest := Find(c, name)
 	if of == nil {

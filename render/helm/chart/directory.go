@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// FromTree reads the chart of a directory of a tree, without what .helmignore names. Links are
+// FromTree reads the chart in a directory of a tree, without the files that .helmignore excludes. Links are
 // followed within the tree.
 func FromTree(t *tree.Tree, dir string, limits Limits) (*chart.Chart, error) {
 	r := &reader{limits: limits.withDefaults()}
@@ -45,10 +45,10 @@ type directory struct {
 	files  []File
 }
 
-// maxDirectories is how deep directories of a chart may be nested: a link may lead up.
+// maxDirectories limits how deeply directories of a chart may be nested: a link may lead up.
 const maxDirectories = 50
 
-// walk adds the files below a directory, which is empty or ends in a slash.
+// walk adds the files below a directory, whose name is empty or ends with a slash.
 func (d *directory) walk(dir string, depth int) error {
 	at := d.tree.Resolve(path.Join(d.top, dir))
 	if at.Err != nil {

@@ -8,12 +8,12 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// versionV3 is the apiVersion of charts that Helm's commands read otherwise.
+// versionV3 is the apiVersion of charts for which Helm's commands have another loader.
 const versionV3 = "v3"
 
-// Installable returns an error for a chart that Helm's commands install and print nothing of: one
-// of another type than an application, such as a library (helm.sh/helm/v4/pkg/cmd,
-// checkIfInstallable), or whose apiVersion is none (pkg/chart/loader, LoadDir). Helm's packages, and so Flux, take any.
+// Installable returns an error for a chart that Helm's commands neither install nor print: one of another type
+// than application, such as a library (helm.sh/helm/v4/pkg/cmd, checkIfInstallable), or with an invalid
+// apiVersion (pkg/chart/loader, LoadDir). Helm's packages, and so Flux, accept such charts.
 func Installable(c *chart.Chart) error {
 	if !slices.Contains([]string{"", chart.APIVersionV1, chart.APIVersionV2, versionV3}, c.Metadata.APIVersion) {
 		return errors.New("unsupported chart version")

@@ -12,16 +12,15 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 )
 
-// Limits bound what reading a chart may cost. A zero field takes its default.
+// Limits limit the cost of reading a chart. A zero field means the default.
 type Limits struct {
-	// Bytes is the size of all files of a chart, archives taken apart. Default 100 MiB, as
-	// Helm's.
+	// Bytes is the size of all files of a chart, archives unpacked. Default 100 MiB, as in Helm.
 	Bytes int64
-	// FileBytes is the size of one file. Default 5 MiB, as Helm's.
+	// FileBytes is the size of one file. Default 5 MiB, as in Helm.
 	FileBytes int64
 	// Files is the number of files. Default 20,000.
 	Files int
-	// Depth is how deep dependencies may have dependencies. Default 10.
+	// Depth is how deeply dependencies may be nested. Default 10.
 	Depth int
 }
 
@@ -32,7 +31,7 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// LimitError says that a chart is larger than the limits.
+// LimitError reports that a chart exceeds the limits.
 type LimitError struct{ Message string }
 
 func (e *LimitError) Error() string { return e.Message }
@@ -44,7 +43,7 @@ type File struct {
 	Data []byte
 }
 
-// load makes a chart of its files. Archives in charts/ have been taken apart.
+// load makes a chart of its files. Archives in charts/ must be unpacked.
 func load(files []File) (*chart.Chart, error) {
 	var buffered []*archive.BufferedFile
 	for _, f := range files {
@@ -70,7 +69,7 @@ func order(c *chart.Chart) {
 	c.SetDependencies(dependencies...)
 }
 
-// reader counts what is read of a chart.
+// reader counts the bytes and files read of a chart.
 type reader struct {
 	limits Limits
 	bytes  int64
@@ -91,7 +90,7 @@ func (r *reader) add(name string, size int64) error {
 	return nil
 }
 
-// unpack replaces the archives in charts/ by directories with their files.
+// unpack replaces the archives in charts/ with directories of their files.
 func (r *reader) unpack(files []File, depth int) ([]File, error) {
 	if depth > r.limits.Depth {
 		return nil, &LimitError{fmt.Sprintf("the dependencies of the chart are nested more than %d deep", r.limits.Depth)}
@@ -110,14 +109,14 @@ func (r *reader) unpack(files []File, depth int) ([]File, error) {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		for _, i := range inner {
-			// Not `.tgz`, which Helm's loader takes apart by itself.
+			// Not `.tgz`, which Helm's loader would unpack itself.
 			all = append(all, File{Name: strings.TrimSuffix(f.Name, ".tgz") + unpacked + "/" + i.Name, Data: i.Data})
 		}
 	}
 	return r.unpackNested(all, depth)
 }
 
-// unpackNested does the same in the directories of dependencies.
+// unpackNested unpacks archives in the directories of dependencies.
 func (r *reader) unpackNested(files []File, depth int) ([]File, error) {
 	nested := map[string][]File{}
 	var all []File

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxNameSearch bounds how much of an archive is unpacked for the name of its chart.
+// maxNameSearch limits how much of an archive is unpacked to find the name of its chart.
 const maxNameSearch = 16 << 20
 
-// NameIn is the name in the Chart.yaml of an archive, which `helm package` puts first; empty where that cannot be
+// NameIn returns the name in the Chart.yaml of an archive, which `helm package` puts first; "" if it cannot be
 // read.
 func NameIn(data []byte) string {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))

@@ -1,6 +1,6 @@
 package chart
 
-// At returns what a path of keys and indexes leads to among values; ok is false if that is not there.
+// At returns the value at a path of keys and indexes; ok is false if it does not exist.
 func At(v any, path []any) (found any, ok bool) {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -23,7 +23,7 @@ func At(v any, path []any) (found any, ok bool) {
 	return v, true
 }
 
-// Put sets what a path leads to among values. Mappings on the way that are not there are made.
+// Put sets the value at a path. It creates missing mappings.
 func Put(v any, path []any, value any) {
 	for i, step := range path {
 		last := i == len(path)-1

@@ -1,3 +1,3 @@
-// Package lookup knows what charts can be told of the objects of a cluster: which kinds hold nothing
-// that clusters make themselves, whether an object is one that a chart looks up, and what of it is known.
+// Package lookup knows which objects of a cluster charts can look up: which kinds have no objects that
+// clusters make themselves, whether an object matches a query, and which of its fields are known.
 package lookup

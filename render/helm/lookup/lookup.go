@@ -12,16 +12,16 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// kind is what is known of the objects of a kind that charts look up.
+// kind describes the objects of a kind that charts look up.
 type kind struct {
 	version    string
 	namespaced bool
-	// listed is set when a cluster has no objects of the kind that it makes itself.
+	// listed is set when a cluster makes no objects of the kind itself.
 	listed bool
 }
 
-// kinds are the kinds of which charts can be told what there is. Of others a cluster has objects
-// that its controllers make, or that are served in several versions.
+// kinds returns the kinds whose lookups can be answered. Of other kinds, a cluster has objects made by its
+// controllers, or serves several versions.
 func kinds() map[schema.GroupKind]kind {
 	return map[schema.GroupKind]kind{
 		{Kind: "ConfigMap"}:                                   {version: "v1", namespaced: true},
@@ -44,17 +44,18 @@ func kinds() map[schema.GroupKind]kind {
 
 const definitionKind = "CustomResourceDefinition"
 
-// ServerReason says why the fields that the server writes in an object are not known.
+// ServerReason is the reason why fields that the server writes are unknown.
 const ServerReason = "the API server writes it"
 
-// Wanted is what is looked up.
+// Wanted is a query for an object or a list.
 type Wanted struct {
 	Kind            schema.GroupKind
 	Namespace, Name string // empty for a list, and for all namespaces
 	namespaced      bool
 }
 
-// Of returns what a query wants; ok is false when it cannot be told what a cluster has of it.
+// Of returns the object or list that a query is for; ok is false when the cluster's objects for it cannot be
+// known.
 func Of(q render.Query) (w Wanted, ok bool) {
 	version, err := schema.ParseGroupVersion(q.APIVersion)
 	if err != nil {
@@ -72,7 +73,7 @@ func Of(q render.Query) (w Wanted, ok bool) {
 	return w, !(w.namespaced && w.Namespace == "") && !isMade(w)
 }
 
-// isMade reports whether a cluster may have an object that it makes itself, or that Helm keeps.
+// isMade reports whether a cluster may make an object itself, or Helm may keep it.
 func isMade(w Wanted) bool {
 	system := []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 	switch w.Kind.Kind {
@@ -90,19 +91,19 @@ func isMade(w Wanted) bool {
 	return false
 }
 
-// Matching says whether an object is wanted.
+// Matching is the result of comparing an object with a query.
 type Matching int
 
 const (
-	// Differs: it is not.
+	// Differs: the object does not match.
 	Differs Matching = iota
-	// Matches: it is.
+	// Matches: the object matches.
 	Matches
-	// MayMatch: that turns on what is not known.
+	// MayMatch: it depends on unknown fields.
 	MayMatch
 )
 
-// Match compares an object with what is wanted.
+// Match compares an object with the query.
 func (w Wanted) Match(o *render.Object) Matching {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
@@ -129,20 +130,21 @@ func (w Wanted) Match(o *render.Object) Matching {
 	case !w.namespaced || w.Namespace == "":
 		return Matches
 	case head.Metadata.Namespace == "":
-		return MayMatch // nothing says where it goes
+		return MayMatch // its namespace is unknown
 	case head.Metadata.Namespace != w.Namespace:
 		return Differs
 	}
 	return Matches
 }
 
-// namesObject reports whether a field says what an object is called.
+// namesObject reports whether a field identifies an object.
 func namesObject(field []string) bool {
 	return len(field) == 0 || field[0] == "kind" || field[0] == "apiVersion" || field[0] == "metadata" && (len(field) == 1 || field[1] == "name" || field[1] == "namespace")
 }
 
-// Stored is an object as the cluster has it, and what is not known of it; ok is false when the chart
-// is unknown. A chart does not see the values of a Secret, so that none gets into a report: only its keys are.
+// Stored returns an object as the cluster stores it, and its unknown fields; ok is false if the chart's view
+// of it is unknown. Values of a Secret are unknown to charts, so that none gets into a report: only its keys
+// are known.
 func Stored(kind string, o *render.Object) (text []byte, unknown []render.Unknown, ok bool) {
 	content := o.Content()
 	metadata, isMap := content["metadata"].(map[string]any)
@@ -185,7 +187,7 @@ func Stored(kind string, o *render.Object) (text []byte, unknown []render.Unknow
 	return tree.Encode(content), unknown, true
 }
 
-// keysOf are the keys of a Secret, in order; nil when it is not valid.
+// keysOf returns the sorted keys of a Secret; nil when it is invalid.
 func keysOf(content map[string]any) []string {
 	keys := []string{}
 	for _, field := range []string{"data", "stringData"} {
@@ -203,7 +205,7 @@ func keysOf(content map[string]any) []string {
 	return slices.Compact(keys)
 }
 
-// isTexts reports whether a value is a mapping of texts, or nothing.
+// isTexts reports whether a value is nil or a mapping of texts.
 func isTexts(value any) bool {
 	values, ok := value.(map[string]any)
 	if value != nil && !ok {

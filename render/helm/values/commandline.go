@@ -8,23 +8,23 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 )
 
-// File is a file of values, as `--values` takes it.
+// File is a values file, as for `--values`.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Assignment is `NAME=VALUE`, as `--set`, `--set-string` and `--set-file` take it.
+// Assignment is `NAME=VALUE`, as for `--set`, `--set-string` and `--set-file`.
 type Assignment struct {
 	Text string
-	// String is set for a value that is a string, however it looks.
+	// String is set for a value that is always a string.
 	String bool
 	// File is the content of the file that the value names; nil for other values.
 	File []byte
 }
 
-// FromCommandLine returns the values that flags of Helm give: those of files, the later ones over the
-// earlier ones, then assignments, those of strings after others and those of files last.
+// FromCommandLine returns the values of Helm's flags: first the files, in order, then assignments: those of
+// `--set`, then those of strings, then those of files.
 func FromCommandLine(files []File, assigned []Assignment) (map[string]any, error) {
 	merged := map[string]any{}
 	for _, f := range files {
@@ -47,7 +47,7 @@ func FromCommandLine(files []File, assigned []Assignment) (map[string]any, error
 	return merged, nil
 }
 
-// Rank orders assignments: one of a higher rank is made later.
+// Rank orders assignments: those with a higher rank are made later.
 func (a Assignment) Rank() int {
 	switch {
 	case a.File != nil:

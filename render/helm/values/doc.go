@@ -1,3 +1,3 @@
-// Package values makes what the templates of a chart see: the values of its user over its own, those of its
-// dependencies, and what they see of the release and the cluster.
+// Package values makes the input of a chart's templates: the user's values merged with the chart's own, the
+// values of dependencies, and the data of the release and the cluster.
 package values

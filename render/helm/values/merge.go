@@ -9,22 +9,22 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 )
 
-// Reference is values that are taken from somewhere else, as `valuesFrom` of a HelmRelease.
+// Reference refers to values from another source, as `valuesFrom` of a HelmRelease does.
 type Reference struct {
-	// Name is what the reference is called in messages.
+	// Name is the name of the reference in messages.
 	Name string
-	// Data is what is taken: YAML, or a value for TargetPath.
+	// Data is the content: YAML, or a value for TargetPath.
 	Data []byte
-	// TargetPath is where the value goes, as in `helm --set`. It is empty for YAML with all
+	// TargetPath is the path where the value is set, as in `helm --set`. It is empty if Data is YAML with all
 	// values.
 	TargetPath string
-	// Literal is set when the value is taken as it is, as by `helm --set-literal`.
+	// Literal is set when the value is used literally, as by `helm --set-literal`.
 	Literal bool
 }
 
-// Merge returns the values of references in their order and then inline ones over them, as
-// Flux merges them. What a target path sets in a mapping that the inline values have too, and
-// nothing before it had, wins over them: it is set in that very mapping. inline is modified.
+// Merge merges the values of references in order and then inline ones, as Flux does. If a target path sets a
+// value in a mapping that only the inline values had before, that value takes precedence over inline ones: it
+// is set in the inline mapping itself. inline is modified.
 func Merge(references []Reference, inline map[string]any) (map[string]any, error) {
 	merged := map[string]any{}
 	for _, r := range references {
@@ -44,8 +44,8 @@ func Merge(references []Reference, inline map[string]any) (map[string]any, error
 	return Overlay(merged, inline), nil
 }
 
-// Overlay returns the values of a with those of b over them. Mappings are merged, everything
-// else is replaced. Mappings that only one of them has are shared with it.
+// Overlay returns the values of a overridden by those of b. Mappings are merged, everything else is replaced.
+// The result shares mappings that only one of them has.
 func Overlay(a, b map[string]any) map[string]any {
 	out := make(map[string]any, len(a))
 	maps.Copy(out, a)
@@ -61,7 +61,7 @@ func Overlay(a, b map[string]any) map[string]any {
 	return out
 }
 
-// set puts the value at its target path. One in quotes is a string, however it looks.
+// set sets the value at its target path. A quoted value is always a string.
 func (r Reference) set(values map[string]any) error {
 	value := string(r.Data)
 	switch {
@@ -77,5 +77,5 @@ func quoted(value, quote string) bool {
 	return strings.HasPrefix(value, quote) && strings.HasSuffix(value, quote)
 }
 
-// literal escapes what `--set` takes as syntax.
+// literal escapes the syntax of `--set`.
 var literal = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)

@@ -11,18 +11,17 @@ import (
 	"github.com/preadmit/preadmit/render/scope"
 )
 
-// Release is what templates see of a release.
+// Release is the data of a release that templates see.
 type Release struct {
 	Name, Namespace string
 	// Upgrade is set when the release exists.
 	Upgrade bool
-	// Revision is the number of the revision of the release; of one for which it is 0 it is 1, and 2 of one that exists.
+	// Revision is the number of the release's revision; 0 means 1, or 2 for an upgrade.
 	Revision int
 }
 
-// Prepare returns what the templates of a chart see, given the values of its user. Dependencies that
-// conditions or tags turn off are dropped from c, and values that its parent
-// imports are added to it: c must be a copy.
+// Prepare returns the input of a chart's templates, given the user's values. It removes disabled dependencies
+// from c and adds the values that parents import: c must be a copy.
 func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities *common.Capabilities) (common.Values, error) {
 	if err := chartutil.ProcessDependencies(c, user); err != nil {
 		return nil, fmt.Errorf("dependencies of chart %s: %w", c.Name(), err)
@@ -40,8 +39,8 @@ func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities 
 	return util.ToRenderValuesWithSchemaValidation(c, user, options, capabilities, true)
 }
 
-// ClusterCapabilities returns what templates see of a cluster that Helm asks (GetVersionSet of
-// pkg/action): its version, what an API server of that version serves, and apiVersions.
+// ClusterCapabilities returns the capabilities that templates see if Helm queries a cluster (GetVersionSet of
+// pkg/action): its version, the kinds that an API server of that version serves, and apiVersions.
 func ClusterCapabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
 	c, err := Capabilities(kubeVersion, nil)
 	if err != nil {
@@ -51,9 +50,8 @@ func ClusterCapabilities(kubeVersion string, apiVersions []string) (*common.Capa
 	return c, nil
 }
 
-// Capabilities returns what templates see with `helm template`, which asks no cluster: a version,
-// and apiVersions beside those that Helm knows by itself. Without a version it is the one that Helm takes
-// when it is not told.
+// Capabilities returns the capabilities that templates see in `helm template`, which queries no cluster: a
+// version, and apiVersions beside those that Helm has built in. An empty version means Helm's default.
 func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
 	if kubeVersion == "" {
 		kubeVersion = defaultKubeVersion
@@ -69,8 +67,8 @@ func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilitie
 	return c, nil
 }
 
-// helmVersion is that of the library that deployers use.
+// helmVersion is the version of Helm's library that deployers use.
 const helmVersion = "v4.2.4"
 
-// defaultKubeVersion is the version of Kubernetes that it was made for.
+// defaultKubeVersion is the version of Kubernetes that this library was built for.
 const defaultKubeVersion = "v1.36.0"

@@ -13,30 +13,30 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// Violations are the errors of schemas about values.
+// Violations are the errors that schemas report for values.
 type Violations struct {
-	// Invalid says what does not meet a schema, in the words of Helm; empty if nothing.
+	// Invalid is Helm's message about values that violate a schema; empty if there are none.
 	Invalid string
-	// Unchecked has the charts whose values were not checked, and why: their schemas refer to what
-	// is not in the chart.
+	// Unchecked are messages about charts whose values were not checked: their schemas refer to documents that
+	// are not in the chart.
 	Unchecked []string
 
 	schemas *Schemas
 }
 
-// Schemas keeps compiled schemas. It is safe for concurrent use.
+// Schemas caches compiled schemas. It is safe for concurrent use.
 type Schemas struct {
 	mu       sync.Mutex
 	compiled map[string]func() (*jsonschema.Schema, error)
 }
 
-// NewSchemas returns Schemas that hold none.
+// NewSchemas returns empty Schemas.
 func NewSchemas() *Schemas {
 	return &Schemas{compiled: map[string]func() (*jsonschema.Schema, error){}}
 }
 
-// Check checks values against the schemas of a chart and its dependencies. Nothing is read that
-// is not in a schema itself.
+// Check checks values against the schemas of a chart and its dependencies. It reads nothing outside of the
+// schemas.
 func (s *Schemas) Check(c *chart.Chart, values map[string]any) Violations {
 	v := Violations{schemas: s}
 	v.check(c, values)
@@ -61,7 +61,7 @@ func (v *Violations) check(c *chart.Chart, values map[string]any) {
 	}
 }
 
-// schemaURL is what Helm calls the schema; it is in messages.
+// schemaURL is Helm's URL of the schema, which appears in messages.
 const schemaURL = "file:///values.schema.json"
 
 func (v *Violations) against(c *chart.Chart, values map[string]any) {
@@ -77,8 +77,8 @@ func (v *Violations) against(c *chart.Chart, values map[string]any) {
 	}
 }
 
-// referred is the first in order of the documents that a schema refers to outside of itself, given any of them: the library
-// names another one each time.
+// referred returns the first, in sorted order, of the external documents that a schema refers to, given any of
+// them: the library's choice differs each time.
 func referred(text []byte, one string) string {
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	base, baseErr := url.Parse(schemaURL)
@@ -99,14 +99,14 @@ func referred(text []byte, one string) string {
 			all = append(all, to.String())
 		}
 	}
-	if !slices.Contains(all, one) { // a part of the schema has a base of its own
+	if !slices.Contains(all, one) { // a part of the schema has its own base
 		return one
 	}
 	base.Fragment = ""
 	return slices.Min(slices.DeleteFunc(all, func(name string) bool { return name == base.String() }))
 }
 
-// references are those in a schema, as they are written.
+// references returns the references in a schema, as written.
 func references(schema any) (all []string) {
 	switch v := schema.(type) {
 	case []any:
@@ -154,14 +154,14 @@ func compile(text []byte) (compiled *jsonschema.Schema, err error) {
 	return compiler.Compile(schemaURL)
 }
 
-// recovered makes an error of a panic.
+// recovered converts a panic to an error.
 func recovered(err *error) {
 	if failure := recover(); failure != nil {
 		*err = fmt.Errorf("unable to validate schema: %v", failure)
 	}
 }
 
-// nothing is a loader of schemas that loads none.
+// nothing is a loader of schemas that always fails.
 type nothing struct{}
 
 func (nothing) Load(string) (any, error) { return nil, errors.New("it is not in the chart") }
