@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// TestKept keeps what a root renders to once more is known of the cluster, in the place of what it rendered to before.
+// TestKept checks that once more is known of the cluster, the new release of a root replaces the old one.
 func TestKept(t *testing.T) {
 	large := func() *release.Rendered {
 		return &release.Rendered{Files: []*engine.File{{Text: strings.Repeat("x", maxKept*2/3)}}}

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// chartFiles are those of a chart whose objects tell what it was rendered with.
+// chartFiles are the files of a chart whose objects show the values that it was rendered with.
 var chartFiles = map[string]string{
 	"Chart.yaml":  "{apiVersion: v2, name: web, version: 1.0.0}\n",
 	"values.yaml": "size: 1\nlist: [a]\nnested: {a: 1, b: 1}\n",
@@ -49,7 +49,7 @@ metadata: {name: test, annotations: {helm.sh/hook: test}}
 	"crds/crd.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: webs.example.com}\n",
 }
 
-// withChart are files with the chart in a directory.
+// withChart returns files with the chart in a directory.
 func withChart(dir string, files map[string]string) map[string]string {
 	for name, text := range chartFiles {
 		files[path.Join(dir, name)] = text
@@ -70,7 +70,7 @@ func at(dir string) render.Root {
 	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}
 }
 
-// names are kinds and names of objects.
+// names returns the kinds and names of objects.
 func names(r *render.Result) string {
 	var all []string
 	for _, o := range r.Objects {
@@ -80,7 +80,8 @@ func names(r *render.Result) string {
 	return strings.Join(all, " ")
 }
 
-// TestChartsAreInflated holds what entries mean to what HelmChartInflationGenerator of kustomize 0.21.1 does.
+// TestChartsAreInflated compares the results of entries with those of HelmChartInflationGenerator in kustomize
+// 0.21.1.
 func TestChartsAreInflated(t *testing.T) {
 	const all = "ConfigMap/app-web Pod/hook Pod/test"
 	entry := func(more string) map[string]string {
@@ -178,7 +179,8 @@ func TestChartsAreInflated(t *testing.T) {
 	}
 }
 
-// TestChartsOfOverlays holds that namespaces are inherited from above, and not set by the transformer.
+// TestChartsOfOverlays checks that charts inherit namespaces from overlays, and that the namespace transformer
+// does not set them.
 func TestChartsOfOverlays(t *testing.T) {
 	files := withChart("base/charts/web", map[string]string{
 		"over/kustomization.yaml": "namespace: shop\nnameSuffix: -x\nresources: [../base]\n",
@@ -206,9 +208,9 @@ func TestChartsOfOverlays(t *testing.T) {
 	}
 }
 
-// TestChartsNotEnabled holds that nobody inflates charts who does not.
-// TestAbsentCharts: what a kustomization has beside a chart that is not there is built without it, patches of
-// the chart's objects included; without anything else it is refused.
+// TestChartsNotEnabled checks that charts are not inflated unless they are enabled.
+// TestAbsentCharts checks that a kustomization is built without an unavailable chart and with patches of the
+// chart's objects; if nothing else is in it, it is refused.
 func TestAbsentCharts(t *testing.T) {
 	const chart = `helmCharts: [{name: web, repo: "https://charts.example.com", version: 1.0.0}]
 patches:
@@ -251,7 +253,7 @@ func TestChartsNotEnabled(t *testing.T) {
 	}
 }
 
-// TestChartOrigins holds the lines of what charts are inflated to.
+// TestChartOrigins checks the lines of objects of inflated charts.
 func TestChartOrigins(t *testing.T) {
 	files := withChart("base/charts/web", map[string]string{
 		"over/kustomization.yaml": "resources: [../base]\nnamePrefix: a-\npatches:\n- patch: |\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: app-web}\n    data:\n      api: patched\n",
@@ -280,7 +282,7 @@ func TestChartOrigins(t *testing.T) {
 	}
 }
 
-// TestChanceInCharts holds that what a chart draws by chance is not known after kustomize.
+// TestChanceInCharts checks that random values of a chart are unknown after kustomize.
 func TestChanceInCharts(t *testing.T) {
 	files := withChart("charts/web", map[string]string{
 		"kustomization.yaml": "namePrefix: a-\nhelmCharts: [{name: web, releaseName: app, skipHooks: true}]",
@@ -304,7 +306,7 @@ func TestChanceInCharts(t *testing.T) {
 	}
 }
 
-// archives are charts that were fetched.
+// archives are fetched charts.
 type archives map[artifact.Artifact]string
 
 func (a archives) Tree(artifact.Artifact) (fs.FS, artifact.Pin, error) {
@@ -318,7 +320,7 @@ func (a archives) Bytes(asked artifact.Artifact) ([]byte, artifact.Pin, error) {
 	return nil, artifact.Pin{}, &artifact.MissingError{Artifact: asked, Why: "it is not in the lock", Hint: "preadmit fetch adds it"}
 }
 
-// TestFetchedCharts holds that archives are used, and that another archive is another input.
+// TestFetchedCharts checks that archives are used, and that another archive is another input.
 func TestFetchedCharts(t *testing.T) {
 	asked := artifact.Artifact{Kind: artifact.Chart, URL: "https://example.com/charts", Name: "web", Version: "1.0.0"}
 	fsys := fstest.MapFS{"kustomization.yaml": &fstest.MapFile{Data: []byte("helmCharts:\n- name: web\n  releaseName: app\n  repo: https://example.com/charts\n  version: 1.0.0\n  skipHooks: true\n  valuesInline: {size: 4}\n")}}
@@ -365,7 +367,7 @@ func TestFetchedCharts(t *testing.T) {
 	}
 }
 
-// pack makes an archive of pairs of names and contents.
+// pack makes an archive from pairs of names and contents.
 func pack(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var data bytes.Buffer

@@ -1,4 +1,4 @@
-// Package kustomize is the source of kustomizations.
+// Package kustomize implements the source of kustomizations.
 //
 // Kustomize runs in process, unmodified, on a read-only file system over the tree. Package build follows the
 // kustomization files first and refuses whatever could reach a network, run a program or exhaust memory. A

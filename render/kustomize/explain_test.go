@@ -2,7 +2,7 @@ package kustomize
 
 import "testing"
 
-// TestSentence holds that what kustomize says of itself is left out.
+// TestSentence checks that kustomize's messages about its own progress are left out.
 func TestSentence(t *testing.T) {
 	for in, want := range map[string]string{
 		`accumulating resources: accumulation err='accumulating resources from 'web.yaml': web.yaml: bad document': must build at directory: '/repo/web.yaml': file is not directory`: "web.yaml: bad document",

@@ -174,7 +174,7 @@ func (d *dependence) unknown(object map[string]any) []render.Unknown {
 	return found
 }
 
-// dependsOn reports whether a text is, or may hold, the name of an absent object.
+// dependsOn reports whether a text is, or may contain, the name of an absent object.
 func (d *dependence) dependsOn(kind string, path []string, text string) bool {
 	if kind != "Secret" && d.vars && strings.Contains(text, "$(") {
 		return true
@@ -183,7 +183,7 @@ func (d *dependence) dependsOn(kind string, path []string, text string) bool {
 	switch {
 	case d.names && d.isConfigured(field, of, text):
 		return true
-	case kind == "": // kustomize knows no references of other kinds
+	case kind == "": // kustomize updates no references of other kinds
 		return false
 	case field == "namespace":
 		other := func(namespace string) bool { return namespace != text }

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestStubsOfBases builds kustomizations over bases that patch objects which are absent. What a
-// base lacks is found by building the base, not the whole again for each object.
+// TestStubsOfBases builds kustomizations over bases that patch absent objects. Missing stubs are found by
+// building the base, not by building the whole again for each object.
 func TestStubsOfBases(t *testing.T) {
 	patches := func(names ...string) (text string) {
 		text = "patches:\n"

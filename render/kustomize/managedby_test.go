@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestManagedByLabel: the label of buildMetadata has the version of the kustomize that builds, where that is known,
-// and never that of this program.
+// TestManagedByLabel checks that the label of buildMetadata has the version of the kustomize that builds, if
+// that is known, and never that of this program.
 func TestManagedByLabel(t *testing.T) {
 	const object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b}}}\n"
 	for _, test := range []struct {

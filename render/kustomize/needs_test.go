@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestArtifacts: what a root needs from outside the repository is known before it is
-// rendered, and the root is refused all the same.
+// TestArtifacts checks that the artifacts of a root are known before it is rendered, although the root is
+// refused.
 func TestArtifacts(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	fsys := fstest.MapFS{
@@ -51,8 +51,8 @@ helmCharts:
 	}
 }
 
-// TestWhatReplacementsMayHold: what puts words together other than names and kinds leaves it known
-// which kinds a root has.
+// TestWhatReplacementsMayHold checks that replacements in fields other than names and kinds leave the kinds of
+// a root known.
 func TestWhatReplacementsMayHold(t *testing.T) {
 	const (
 		settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: x, b: other}}\n"
@@ -96,7 +96,7 @@ func TestWhatReplacementsMayHold(t *testing.T) {
 	}
 }
 
-// TestWordsOfOneObject: the words of an object are in one file, or in what is no resource.
+// TestWordsOfOneObject checks that the words of an object are in one file, or in files that are no resources.
 func TestWordsOfOneObject(t *testing.T) {
 	const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: one}}\n"
 	mention := render.Mention{Kind: "Namespace", Name: "other"}
@@ -120,8 +120,8 @@ func TestWordsOfOneObject(t *testing.T) {
 	}
 }
 
-// TestBuiltOnce: what was built for one root counts for others of the same directory, and for a
-// kustomization that names nothing else, as far as kustomize's load restrictor lets it.
+// TestBuiltOnce checks that a result is reused for other roots of the same directory, and for a kustomization
+// that only names it, if kustomize's load restrictor allows it.
 func TestBuiltOnce(t *testing.T) {
 	_, files := sourceOf(map[string]string{
 		"base/kustomization.yaml": "resources: [cm.yaml]\n", "base/cm.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
@@ -154,7 +154,7 @@ func TestBuiltOnce(t *testing.T) {
 	}
 }
 
-// sourcesRender renders a directory of a tree of which nothing is known.
+// sourcesRender renders a directory of a tree without cached data.
 func sourcesRender(files fs.FS, dir string) *render.Result {
 	return kustomize.New(tree.New(files, tree.Limits{}), render.Options{}).Render(context.Background(), at(dir))
 }

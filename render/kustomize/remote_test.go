@@ -32,16 +32,16 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// remoteWorld is a git server and a server of files, and what a lock and a store have of them.
+// remoteWorld is a git server and a file server, with a lock and a store of their contents.
 type remoteWorld struct {
 	t     *testing.T
 	url   string // of the server
 	git   *gittest.History
 	store *store.Store
 	lock  *lock.Lock
-	// modules are the commits of the branches with submodules, by their names.
+	// modules are the commits of the branches with submodules, by branch.
 	modules map[string]string
-	// packed and commits are those of the submodules, by their names.
+	// packed and commits are the contents and commits of the submodules, by name.
 	packed  map[string]fs.FS
 	commits map[string]string
 }
@@ -112,8 +112,8 @@ func newRemoteWorld(t *testing.T) *remoteWorld {
 	return w
 }
 
-// addSubmodules adds branches with submodules: modules with one that has another one, private
-// with one that nobody locked, and nowhere with one that .gitmodules does not name.
+// addSubmodules adds branches with submodules: modules, with a submodule that has one itself; private, with
+// one that is not locked; and nowhere, with one that is missing in .gitmodules.
 func (w *remoteWorld) addSubmodules(root string) {
 	w.t.Helper()
 	commits := map[string]string{}
@@ -194,7 +194,7 @@ func errors2(errs ...error) error {
 	return nil
 }
 
-// lockAll locks the repository, by all its names, and a file.
+// lockAll locks the repository, under all its names, and a file.
 func (w *remoteWorld) lockAll(dir string) {
 	w.t.Helper()
 	repository, err := gittree.Open(dir)
@@ -235,7 +235,7 @@ func (w *remoteWorld) set(a artifact.Artifact, files fs.FS) {
 	w.lock.Set(a, artifact.Pin{Digest: digest, Size: size})
 }
 
-// write makes a directory of files, in which URL is the server's.
+// write makes a directory of files; URL in them is replaced with the server's URL.
 func (w *remoteWorld) write(files map[string]string) string {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -259,7 +259,7 @@ func (w *remoteWorld) render(dir string, opts render.Options) (*Source, *render.
 	return source, source.Render(w.t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}})
 }
 
-// oracle has kustomize itself build the same, with git.
+// oracle builds the same with kustomize itself and git.
 func oracle(dir string) ([]*render.Object, error) {
 	k := krusty.MakeKustomizer(&krusty.Options{Reorder: krusty.ReorderOptionUnspecified, LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
 	resources, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, "app"))
@@ -269,8 +269,8 @@ func oracle(dir string) ([]*render.Object, error) {
 	return build.Objects(resources)
 }
 
-// TestRemoteBases compares with what kustomize itself makes of remote bases that it gets with
-// git from the same server.
+// TestRemoteBases compares with kustomize's own builds of remote bases that it fetches with git from the same
+// server.
 func TestRemoteBases(t *testing.T) {
 	w := newRemoteWorld(t)
 	local := "resources:\n- base.yaml\n"
@@ -365,7 +365,7 @@ func texts(objects []*render.Object) (out []string) {
 	return out
 }
 
-// TestRemoteRefused: what is not there, and what would have another meaning, is refused.
+// TestRemoteRefused checks that unavailable and ambiguous entries are refused.
 func TestRemoteRefused(t *testing.T) {
 	w := newRemoteWorld(t)
 	for _, test := range []struct{ name, text, want string }{
@@ -401,7 +401,7 @@ func TestRemoteRefused(t *testing.T) {
 	}
 }
 
-// TestRepositoryOf compares with what kustomize has git fetch, for forms of all kinds.
+// TestRepositoryOf compares with the repositories that kustomize fetches with git, for entries of all forms.
 func TestRepositoryOf(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho \"$@\" >> " + dir + "/log\n"
@@ -423,7 +423,7 @@ func TestRepositoryOf(t *testing.T) {
 	} {
 		_ = os.Remove(filepath.Join(dir, "log"))
 		root := t.TempDir()
-		text := fmt.Sprintf("components:\n- %q\n", entry) // which are never tried as files
+		text := fmt.Sprintf("components:\n- %q\n", entry) // components are never tried as files
 		if err := os.WriteFile(filepath.Join(root, "kustomization.yaml"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// definition is a CustomResourceDefinition whose schema is large, with more lines in its schema.
+// definition returns a CustomResourceDefinition with a large schema that contains the given lines.
 func definition(lines string) string {
 	var fields strings.Builder
 	for i := range 200 {
@@ -48,11 +48,11 @@ spec:
 // schemaCase is a repository with a CustomResourceDefinition in crd.yaml.
 type schemaCase struct {
 	kustomization string
-	crd           string            // by default one that is plain
+	crd           string            // default: a plain one
 	files         map[string]string // more files
-	left          bool              // the schema is left out at first
-	whole         bool              // the whole files are built after that
-	fails         bool              // kustomize fails
+	left          bool              // whether the schema is left out at first
+	whole         bool              // whether the whole files are built then
+	fails         bool              // whether kustomize fails
 }
 
 var schemaCases = map[string]schemaCase{
@@ -134,7 +134,7 @@ var schemaCases = map[string]schemaCase{
 	"small":            {crd: "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\nspec:\n  versions:\n  - schema:\n      openAPIV3Schema:\n        type: object\n"},
 }
 
-// validation is a CustomResourceDefinition as v1beta1 had it, with the schema at its end.
+// validation is a v1beta1 CustomResourceDefinition, with the schema at its end.
 var validation = func() string {
 	text := strings.ReplaceAll(definition(""), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 	head, schema, _ := strings.Cut(text, "  versions:\n  - name: v1\n    schema:\n")
@@ -158,7 +158,7 @@ func (c schemaCase) source() *Source {
 	return New(tree.New(files, tree.Limits{}), render.Options{}).(*Source)
 }
 
-// TestSchemasLeftOut compares what is built without schemas with what kustomize makes of the whole files.
+// TestSchemasLeftOut compares builds without schemas with kustomize's builds of the whole files.
 func TestSchemasLeftOut(t *testing.T) {
 	for name, c := range schemaCases {
 		t.Run(name, func(t *testing.T) {
@@ -193,14 +193,14 @@ func TestSchemasLeftOut(t *testing.T) {
 	}
 }
 
-// TestOriginsWithoutSchemas compares where fields are said to be written with what a build of the whole files says.
+// TestOriginsWithoutSchemas compares the origins of fields with those in a build of the whole files.
 func TestOriginsWithoutSchemas(t *testing.T) {
 	for _, name := range []string{"plain", "merge patch", "versions", "copied version"} {
 		t.Run(name, func(t *testing.T) { compareOrigins(t, schemaCases[name]) })
 	}
 }
 
-// TestOriginsOfSchemas does so for all fields of all cases whose schemas are left out.
+// TestOriginsOfSchemas does the same for all fields of all cases whose schemas are left out.
 func TestOriginsOfSchemas(t *testing.T) {
 	for name, c := range schemaCases {
 		if !c.left || c.whole || c.fails {
@@ -227,7 +227,7 @@ func TestOriginsOfSchemas(t *testing.T) {
 	}
 }
 
-// pathsOf returns the paths of all fields of a value, less those of most of many like them.
+// pathsOf returns the paths of all fields of a value, but only some of many similar ones.
 func pathsOf(value any, path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		each := func(child any, path string) bool {

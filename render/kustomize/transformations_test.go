@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// patched are the files of a kustomization with patches, and more lines in it.
+// patched returns a kustomization with patches and the given lines.
 func patched(lines string) fstest.MapFS {
 	patches := "patches:\n"
 	for i := range 5 {
@@ -34,8 +34,8 @@ func sourceOf(files fstest.MapFS) (*Source, render.Root) {
 	return New(tree.New(files, tree.Limits{}), render.Options{}).(*Source), root
 }
 
-// TestTransformationsAreNotNoted holds that finding lines does not have kustomize write, for each patch, the list
-// of all patches before.
+// TestTransformationsAreNotNoted checks that builds for finding lines do not make kustomize write the list of
+// all previous patches for each patch.
 func TestTransformationsAreNotNoted(t *testing.T) {
 	r, root := sourceOf(patched(""))
 	result := r.Render(t.Context(), root)
@@ -60,8 +60,8 @@ func TestTransformationsAreNotNoted(t *testing.T) {
 	}
 }
 
-// TestTransformationsAreNoted holds that a kustomization that asks for them has them, whatever else is built
-// meanwhile.
+// TestTransformationsAreNoted checks that a kustomization with transformerAnnotations gets them, whatever is
+// built at the same time.
 func TestTransformationsAreNoted(t *testing.T) {
 	files := patched("buildMetadata: [transformerAnnotations]\n")
 	fsys := filesys.MakeFsInMemory()
@@ -93,7 +93,7 @@ func TestTransformationsAreNoted(t *testing.T) {
 		})
 	}
 	for range 5 {
-		r, _ = sourceOf(files) // what one has built it keeps
+		r, _ = sourceOf(files) // a source caches its builds
 		result := r.Render(t.Context(), root)
 		if result.Problem != nil {
 			t.Fatal(result.Problem)

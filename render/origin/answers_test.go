@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// past is the history of an object.
+// past is the history of an object in tests.
 type past struct{}
 
 func (past) Steps(path string, part origin.Part, at origin.Place) []origin.Step {
@@ -27,7 +27,7 @@ func (past) Kustomizations() (tree.Position, []origin.Kustomization) {
 }
 func (past) DeletedBy(*tree.Tree, string) []origin.Deletion { return []origin.Deletion{{}} }
 
-// written are origins of which one knows everything and one its document only.
+// written returns two origins: one with all data, and one with only a document.
 func written() []*origin.Origin {
 	value := origin.Place{Position: tree.Position{Path: "v\xff.yaml", Line: 7}, Evidence: origin.Marked}
 	return []*origin.Origin{
@@ -48,7 +48,7 @@ func written() []*origin.Origin {
 	}
 }
 
-// asked is everything that an origin can be asked.
+// asked returns the results of all methods of an origin.
 func asked(o *origin.Origin) []any {
 	all := []any{o.Document(), o.HasFields()}
 	for _, part := range []origin.Part{origin.Whole, origin.Front, origin.Back} {
@@ -62,7 +62,7 @@ func asked(o *origin.Origin) []any {
 	return all
 }
 
-// TestAnswers holds that origins answer the same when another process was asked.
+// TestAnswers checks that origins give the same results as in another process.
 func TestAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers")
 	var none *origin.Answers
@@ -85,10 +85,11 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// never is for origins that nothing else decides.
+// never is the function more for origins that depend on nothing else.
 func never() bool { return false }
 
-// TestAnswersNotKept holds that what something else may have decided is answered, and not kept.
+// TestAnswersNotKept checks that results which something else may have influenced are returned, but not
+// cached.
 func TestAnswersNotKept(t *testing.T) {
 	file, found, more := filepath.Join(t.TempDir(), "answers"), 0, false
 	open := func() (*origin.Answers, []*origin.Origin) {
@@ -122,7 +123,7 @@ func TestAnswersNotKept(t *testing.T) {
 	}
 }
 
-// TestAnswersSpare holds that nothing is found that was answered, and what was not is.
+// TestAnswersSpare checks that cached results are not computed again, and others are.
 func TestAnswersSpare(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers")
 	found := 0
@@ -161,7 +162,7 @@ func TestAnswersSpare(t *testing.T) {
 	}
 }
 
-// TestAnswersDamaged holds that a damaged file counts as none.
+// TestAnswersDamaged checks that a damaged file counts as none.
 func TestAnswersDamaged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answers")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {

@@ -50,7 +50,7 @@ func (m *movedPlaces) places() Places {
 	return out
 }
 
-// find is Places.Find.
+// find implements Places.Find.
 func (m *movedPlaces) find(path string, part Part) Place {
 	place := m.under.Find(path, part)
 	if m.resolve != nil {
@@ -76,7 +76,7 @@ func (m *movedPlaces) each(all []Place) (moved []Place) {
 	return moved
 }
 
-// removals is Places.Removals.
+// removals implements Places.Removals.
 func (m *movedPlaces) removals(list string) []Removal {
 	all := m.under.Removals(list)
 	out := make([]Removal, len(all))

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// TestSameElement tells elements of lists by all the merge keys that both have. Without one it is
-// not known whether they are the same.
+// TestSameElement checks that elements of lists are compared by all the merge keys that both have. Without a
+// common one it is unknown whether they are the same.
 func TestSameElement(t *testing.T) {
 	for _, test := range []struct {
 		a, b        string

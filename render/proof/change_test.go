@@ -7,8 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestScalarChanges holds what is written instead of a scalar, for each way in which
-// one can be written. M is the marker.
+// TestScalarChanges checks the text written instead of a scalar, for each form of a scalar. M is the marker.
 func TestScalarChanges(t *testing.T) {
 	tests := map[string]struct {
 		text         string
@@ -65,7 +64,7 @@ func TestScalarChanges(t *testing.T) {
 	}
 }
 
-// TestEntryChanges holds what is added to collections.
+// TestEntryChanges checks the entries added to collections.
 func TestEntryChanges(t *testing.T) {
 	const entry = `"M": "M"`
 	tests := map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestShare: every place is tried once before any is tried again, and all of
-// them together take no more than a scan may.
+// TestShare checks that every place is tried once before any is tried again, and that all of them together
+// stay within a scan's limits.
 func TestShare(t *testing.T) {
 	tests := map[string]struct {
 		costs         []int

@@ -224,7 +224,7 @@ func (a alike) identity(o *render.Object) string {
 		APIVersion, Kind string
 		Metadata         struct{ Namespace, Name, GenerateName string }
 	}
-	_ = json.Unmarshal(o.JSON, &head) // it was encoded here
+	_ = json.Unmarshal(o.JSON, &head) // cannot fail: this program encoded it
 	name := origin.ContentHash.ReplaceAllString(without(head.Metadata.Name, a.marker), "")
 	return without(strings.Join([]string{
 		head.APIVersion, head.Kind, head.Metadata.Namespace, name, head.Metadata.GenerateName,

@@ -18,7 +18,7 @@ import (
 
 const metadata = "{apiVersion: v2, name: app, version: 1.0.0}"
 
-// pack makes an archive of pairs of names and contents.
+// pack makes an archive from pairs of names and contents.
 func pack(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var data bytes.Buffer
@@ -127,7 +127,7 @@ func TestNameIn(t *testing.T) {
 	}
 }
 
-// TestInstallable: which charts Helm's commands install.
+// TestInstallable checks which charts Helm's commands install.
 func TestInstallable(t *testing.T) {
 	for _, test := range []struct{ apiVersion, kind, want string }{
 		{"v1", "", ""}, {"v2", "application", ""}, {"v2", "library", "library charts are not installable"},

@@ -49,7 +49,7 @@ func Stale(t *tree.Tree, dir string) error {
 		return nil
 	case c.Metadata.APIVersion != chart.APIVersionV1:
 		return errStale
-	case digest(map[string][]*chart.Dependency{"dependencies": required}) == c.Lock.Digest: // of Helm 2
+	case digest(map[string][]*chart.Dependency{"dependencies": required}) == c.Lock.Digest: // made by Helm 2
 		return nil
 	}
 	return errStale1

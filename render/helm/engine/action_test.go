@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// TestTextsOfActions compares what is read of the texts of actions with regular expressions that say the same: lines of
-// real templates, and random texts.
+// TestTextsOfActions compares the functions that parse the texts of actions with equivalent regular
+// expressions: for lines of real templates, and random texts.
 func TestTextsOfActions(t *testing.T) {
 	variable, included := regexp.MustCompile(`\$\w+`), regexp.MustCompile(`\b(?:include|template) "([^"]+)"`)
 	readKey := regexp.MustCompile(`\.(\w+)|"([^"]+)"`)

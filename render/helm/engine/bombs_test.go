@@ -18,7 +18,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// newChart makes a chart of files.
+// newChart makes a chart from files.
 func newChart(t testing.TB, files map[string]string) *helmchart.Chart {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -35,7 +35,7 @@ func newChart(t testing.TB, files map[string]string) *helmchart.Chart {
 	return c
 }
 
-// render renders a chart of files with its own values.
+// render renders a chart of files with its default values.
 func render(t testing.TB, files map[string]string, opts engine.Options) (*engine.Rendering, error) {
 	t.Helper()
 	c, all, err := prepared(t, newChart(t, files), nil)
@@ -47,7 +47,7 @@ func render(t testing.TB, files map[string]string, opts engine.Options) (*engine
 
 const deep = "call one another more than 1000 deep"
 
-// bombs are templates that cost Helm its process, or far more than their size.
+// bombs are templates that crash Helm's process, or cost far more than their size suggests.
 var bombs = []struct{ name, template, values, want string }{
 	{"tpl calls itself", "a: b\nx: {{ tpl .Values.x . }}", `x: "{{ tpl .Values.x . }}"`, "t.yaml:2: templates " + deep},
 	{"tpl twice", `{{ tpl .Values.x . }}`, `x: "{{ tpl .Values.x . }}{{ tpl .Values.x . }}"`, deep},
@@ -99,7 +99,7 @@ var bombs = []struct{ name, template, values, want string }{
 	{"pattern of files", `{{ .Files.Glob .Values.x }}`, "x: \"" + strings.Repeat("{a,b", 100) + strings.Repeat("}", 100) + "\"", "braces"},
 }
 
-// doubling is a chain of templates, each of which includes the next twice.
+// doubling returns a chain of templates, each of which includes the next twice.
 func doubling() string {
 	var b strings.Builder
 	for i := range 60 {
@@ -108,7 +108,7 @@ func doubling() string {
 	return b.String() + `{{ define "t60" }}{{ end }}{{ include "t0" . }}`
 }
 
-// aliases is YAML whose aliases expand to 10^9 nodes.
+// aliases returns YAML whose aliases expand to 10^9 nodes.
 func aliases() string {
 	text := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
@@ -150,7 +150,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestErrors holds where errors are, and what they say.
+// TestErrors checks the places and messages of errors.
 func TestErrors(t *testing.T) {
 	for _, test := range []struct{ name, template, helpers, values, want string }{
 		{"required", "a: 1\nb: {{ required \"give b\" .Values.b }}", "", "", "app/templates/t.yaml:2: give b"},
@@ -173,8 +173,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChance holds that equal seeds give equal output, and other Variants other output where
-// a chart depends on chance.
+// TestChance checks that equal seeds give equal output, and other Variants other output if a chart uses random
+// functions.
 func TestChance(t *testing.T) {
 	text := func(opts engine.Options, template string) string {
 		opts.Now = now
@@ -204,7 +204,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestOrder holds that maps have an order.
+// TestOrder checks that maps are ordered.
 func TestOrder(t *testing.T) {
 	const template = `{{ $x := dict "c" 1 "a" 2 "b" 3 "e" 4 "d" 5 }}{{ keys $x }} {{ values $x }} {{ .Files.Glob "**" }}`
 	files := map[string]string{"templates/t.yaml": template, "a/x": "1", "b/x": "2"}

@@ -40,7 +40,7 @@ var growth = map[string]func(size int, args []any) int{
 	"genSignedCertWithKey":       keyed,
 }
 
-// keyed is the cost of making a key or certificate: reading as many bytes takes as long. No chart makes
+// keyed returns the cost of making a key or certificate: reading as many bytes takes as long. No chart makes
 // thousands.
 func keyed(int, []any) int { return 32 << 10 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// corpus is where real charts are, beside the repository.
+// corpus is the directory of real charts, beside the repository.
 const corpus = "../../../../shared/deployments/charts"
 
 // archives returns the chart archives of the corpus, and skips the test if there is none.
@@ -56,7 +56,7 @@ func loadArchive(t testing.TB, file string) *helmchart.Chart {
 	return c
 }
 
-// prepared returns a copy of a chart and what its templates see.
+// prepared returns a copy of a chart and the input of its templates.
 func prepared(t testing.TB, c *helmchart.Chart, user map[string]any) (*helmchart.Chart, common.Values, error) {
 	t.Helper()
 	return preparedFor(t, c, user, "v1.34.0")
@@ -74,7 +74,7 @@ func preparedFor(t testing.TB, c *helmchart.Chart, user map[string]any, version 
 	return copied, all, err
 }
 
-// valueFiles returns the values that a chart is rendered with: none, and those of its ci directory.
+// valueFiles returns the values to render a chart with: none, and those of its ci directory.
 func valueFiles(t testing.TB, c *helmchart.Chart) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{"": {}}
@@ -91,7 +91,7 @@ func valueFiles(t testing.TB, c *helmchart.Chart) map[string]map[string]any {
 	return all
 }
 
-// TestHelmAgrees compares what the engine makes of real charts with what Helm's makes of them.
+// TestHelmAgrees compares the engine's output for real charts with that of Helm's engine.
 func TestHelmAgrees(t *testing.T) {
 	charts, renders, failing := 0, 0, 0
 	for _, file := range testall.Sample(archives(t), 20) {
@@ -162,7 +162,7 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
 
-// TestOracleLoads holds that charts are read as Helm reads them.
+// TestOracleLoads checks that charts are loaded as Helm loads them.
 func TestOracleLoads(t *testing.T) {
 	for _, file := range archives(t) {
 		c := loadArchive(t, file)

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// versioned is what a chart makes for two versions of Kubernetes, and whether it read one of them.
+// versioned is a chart's output for two versions of Kubernetes, and whether it read the version.
 type versioned struct {
 	made [2]string
 	read bool
@@ -21,7 +21,7 @@ type versioned struct {
 
 func (v versioned) differs() bool { return v.made[0] != v.made[1] }
 
-// forVersions renders a chart for two versions. Errors count without their text, which is kept of no release.
+// forVersions renders a chart for two versions. The text of errors is ignored, as it is kept for no release.
 func forVersions(t *testing.T, c *helmchart.Chart, user map[string]any) (v versioned) {
 	t.Helper()
 	e := engine.New()
@@ -92,8 +92,8 @@ func TestKubeVersionRead(t *testing.T) {
 	}
 }
 
-// TestKubeVersionThroughFunctions holds that no function gives something that depends on the version without that being noted:
-// of all of .Capabilities, as no action names the field.
+// TestKubeVersionThroughFunctions checks that a function's result that depends on the version is recorded as
+// reading it: the functions get all of .Capabilities, as no action names the field.
 func TestKubeVersionThroughFunctions(t *testing.T) {
 	differ, calls := 0, 0
 	for _, name := range testall.Sample(engine.Functions(), 30) {
@@ -121,7 +121,8 @@ func TestKubeVersionThroughFunctions(t *testing.T) {
 	}
 }
 
-// TestKubeVersionOfCharts holds that real charts make the same for two versions where they read none.
+// TestKubeVersionOfCharts checks that the output of real charts is the same for two versions if they do not
+// read the version.
 func TestKubeVersionOfCharts(t *testing.T) {
 	renders, read, differ := 0, 0, 0
 	for _, file := range testall.Sample(archives(t), 10) {

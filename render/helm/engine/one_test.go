@@ -8,9 +8,9 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// TestOneAndRest holds that executing one template file and then the rest is rendering, for the file that is executed
-// first, and that there is no rest after others. A file after the first may need what the first writes into the values, as
-// those of Istio's charts do.
+// TestOneAndRest checks that executing the first template file and then the rest equals rendering, and that
+// rest is nil after other files. A later file may need values that the first file writes, as in Istio's
+// charts.
 func TestOneAndRest(t *testing.T) {
 	one := func(e *engine.Engine, archive, name string) (*engine.File, func() (*engine.Rendering, error), error) {
 		c, all, err := prepared(t, loadArchive(t, archive), nil)

@@ -18,7 +18,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// randomValues are random values of templates, some with what JSON or YAML write in another way.
+// randomValues returns random values of templates, some of which JSON or YAML write in another form.
 type randomValues struct{ *rand.Rand }
 
 var (
@@ -58,7 +58,7 @@ func (v randomValues) value(depth int) any {
 	return scalars[v.IntN(len(scalars))]
 }
 
-// text is mostly a usual one.
+// text returns mostly a usual text.
 func (v randomValues) text(usual int) string {
 	if v.IntN(usual) > 0 {
 		return texts[v.IntN(4)].(string)
@@ -66,8 +66,8 @@ func (v randomValues) text(usual int) string {
 	return texts[v.IntN(len(texts))].(string)
 }
 
-// TestQuickFunctions compares what toYaml, deepCopy, fromYaml and the measure of values make of random values with the
-// libraries that these are quicker than.
+// TestQuickFunctions compares toYaml, deepCopy, fromYaml and the sizes of random values with the libraries
+// that these replace.
 func TestQuickFunctions(t *testing.T) {
 	copied := sprig.TxtFuncMap()["deepCopy"].(func(any) any)
 	fromYAML := engine.FromYAML()
@@ -114,7 +114,7 @@ func TestQuickFunctions(t *testing.T) {
 	}
 }
 
-// change changes all that a value holds.
+// change changes everything in a value.
 func change(v any) {
 	switch v := v.(type) {
 	case map[string]any:

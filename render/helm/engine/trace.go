@@ -17,7 +17,7 @@ type frame struct {
 	pending []*call
 }
 
-// passage is a `{{template}}`.
+// passage is the execution of a `{{template}}`.
 type passage struct {
 	node  int
 	outer *passage

@@ -6,13 +6,13 @@ import (
 	"testing/fstest"
 )
 
-// TestTryAhead tries leaves one by one and several at a time: the same comes of each, it counts the same however many
-// tries are left, and what is not asked for counts for nothing.
+// TestTryAhead tries leaves one by one and several at a time: the results and the counts are the same, however
+// many tries are left, and unused results do not count.
 func TestTryAhead(t *testing.T) {
 	fsys := fstest.MapFS{
 		"Chart.yaml":  {Data: []byte("{apiVersion: v2, version: 1.0.0, name: app}")},
 		"values.yaml": {Data: []byte("a: x\nb: x1\nc: 1\nd: true\n")},
-		// c takes no other number, and b no longer text
+		// c accepts no other number, and b no longer text.
 		"templates/a.yaml": {Data: []byte("{{ if or (ne (int .Values.c) 1) (gt (len .Values.b) 2) }}{{ fail `no` }}{{ end }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ .Values.a }}, b: {{ .Values.b }}, d: \"{{ .Values.d }}\"}\n")},
 	}
 	r := newRelease(t, fsys)

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestDefaultsOfDependencies holds which default is said to decide a field, of a chart that is not in the
-// tree: that of the chart for its dependency, and else that of the dependency, by the name that it has there.
+// TestDefaultsOfDependencies checks which default is reported as deciding a field, for a chart that is not in
+// the tree: the chart's value for its dependency, else the dependency's own, by the dependency's name there.
 func TestDefaultsOfDependencies(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for name, text := range map[string]string{

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestExact holds when the line of a value is exact: when the whole release can be applied with another one, and the
-// field is another one then. The line is the same when it is not.
+// TestExact checks when the line of a value is exact: when the whole release accepts another value, and the
+// field changes with it. The line itself is the same in both cases.
 func TestExact(t *testing.T) {
 	const (
 		object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"

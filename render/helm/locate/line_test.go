@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/locate"
 )
 
-// TestLineIn finds keys as they are written: those of a schema may differ in case only.
+// TestLineIn checks that keys are case-sensitive: those of a schema may differ only in case.
 func TestLineIn(t *testing.T) {
 	const text = "proxyURL: a\nproxyUrl: b\nname: &name web\nother: *name\nbase: &base {x: 1}\nmore:\n  <<: *base\n  list: [1, {y: 2}]\n"
 	for _, test := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// manyTemplate makes an object of each key of a map, with a container of each key of another.
+// manyTemplate makes an object for each key of a map, with a container for each key of another map.
 const manyTemplate = `{{ range $name, $of := .Values.controllers }}---
 apiVersion: v1
 kind: Pod
@@ -26,7 +26,8 @@ spec:
   {{- end }}
 {{ end }}`
 
-// TestNamedLeaf: of more values that are as likely than are tried, that of the object and the container is.
+// TestNamedLeaf checks that if more values are equally likely than may be tried, that of the object and the
+// container is tried.
 func TestNamedLeaf(t *testing.T) {
 	controllers := map[string]any{}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {

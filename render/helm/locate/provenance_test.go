@@ -28,7 +28,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// corpus is where real charts are, beside the repository; PREADMIT_CHARTS names another directory.
+// corpus is the directory of real charts, beside the repository; PREADMIT_CHARTS names another one.
 const corpus = "../../../../shared/deployments/charts"
 
 func archives(t *testing.T) []string {
@@ -43,10 +43,10 @@ func archives(t *testing.T) []string {
 	return sample(found, 20)
 }
 
-// everything reports whether all charts and releases are looked at, which takes minutes.
+// everything reports whether all charts and releases are tested, which takes minutes.
 func everything() bool { return os.Getenv("PREADMIT_PROVENANCE") == "all" }
 
-// sample are some of a list, from all over it, or everything.
+// sample returns some items of a list, evenly distributed, or everything.
 func sample[T any](all []T, few int) []T {
 	if everything() || len(all) <= few {
 		return all
@@ -58,7 +58,7 @@ func sample[T any](all []T, few int) []T {
 	return some
 }
 
-// released is a chart with its own values, of which all is said to be in the tree.
+// released is a chart with its default values, as if all of it were in the tree.
 type released struct {
 	chart   *helmchart.Chart
 	release *release.Release
@@ -75,7 +75,7 @@ func fileOf(c *helmchart.Chart, name string) string {
 	return ""
 }
 
-// releaseOf renders a chart with its own values; nil when it does not without others.
+// releaseOf renders a chart with its default values; nil when it requires others.
 func releaseOf(t *testing.T, c *helmchart.Chart) *released {
 	t.Helper()
 	capabilities, err := values.Capabilities("", nil)
@@ -107,7 +107,7 @@ func releaseOf(t *testing.T, c *helmchart.Chart) *released {
 func scalars(v any, field string, visit func(field string, value any)) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) { // what is tried first is shared
+		for _, key := range slices.Sorted(maps.Keys(v)) { // the budget for trials is shared
 			scalars(v[key], origin.AppendKey(field, key), visit)
 		}
 	case []any:
@@ -120,9 +120,9 @@ func scalars(v any, field string, visit func(field string, value any)) {
 	}
 }
 
-// TestProvenance measures on real charts how many scalars have a template line, that literal lines say
-// the value, and, with another text on the line of values.yaml and a render of the whole chart, that lines
-// of values decide that are said to be exact.
+// TestProvenance measures on real charts how many scalars have a template line, whether literal lines contain
+// the value, and whether lines of values that are reported as exact decide, by changing the line of
+// values.yaml and rendering the whole chart.
 func TestProvenance(t *testing.T) {
 	var all, traced, literal, decided, exact, confirmed, charts int
 	for _, file := range archives(t) {
@@ -177,14 +177,14 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// claim is a field that a line of values is said to decide.
+// claim is a field that a line of values is reported to decide.
 type claim struct {
 	object int
 	field  string
 	value  any
 }
 
-// says reports whether a line of a template, or those of the text block that it begins, have a value.
+// says reports whether a line of a template, or the text block that begins there, contains a value.
 func says(text string, line int, value any) bool {
 	lines := strings.Split(text, "\n")
 	if line > len(lines) {
@@ -194,12 +194,12 @@ func says(text string, line int, value any) bool {
 		return true // in octal digits
 	}
 	words := strings.Fields(locate.Text(value))
-	said := strings.NewReplacer("''", "'", `\"`, `"`).Replace(strings.Join(lines[line-1:min(len(lines), line+3)], "\n")) // as it is quoted
+	said := strings.NewReplacer("''", "'", `\"`, `"`).Replace(strings.Join(lines[line-1:min(len(lines), line+3)], "\n")) // with quoting removed
 	return len(words) == 0 || strings.Contains(said, strings.Trim(words[0], `"'`)) || strings.Contains(strings.Join(lines[line-1:min(len(lines), line+3)], "\n"), strings.Trim(words[0], `"'`))
 }
 
 // confirm changes each line in the text of values.yaml, renders the whole chart, and counts the fields that
-// become others.
+// change.
 func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][]claim) (confirmed int) {
 	t.Helper()
 	for _, p := range sample(slices.SortedFunc(maps.Keys(claims), tree.ComparePositions), 6) {
@@ -221,7 +221,8 @@ func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][
 	return confirmed
 }
 
-// changedAt renders the whole chart with one after another text at a position; it is an error where the chart refuses that.
+// changedAt renders the whole chart with several texts at a position, in turn; it yields an error if the chart
+// does not accept one.
 func (r *released) changedAt(p tree.Position) iter.Seq2[*release.Rendered, error] {
 	return func(yield func(*release.Rendered, error) bool) {
 		for change := range changes {
@@ -257,7 +258,7 @@ func (r *released) changedAt(p tree.Position) iter.Seq2[*release.Rendered, error
 	}
 }
 
-// dependency is that of a chart in a directory of its charts/; nil if there is none.
+// dependency returns the dependency of a chart in a directory of its charts/; nil if there is none.
 func dependency(c *helmchart.Chart, dir string) *helmchart.Chart {
 	for _, d := range c.Dependencies() {
 		if d.Name() == dir {
@@ -267,7 +268,8 @@ func dependency(c *helmchart.Chart, dir string) *helmchart.Chart {
 	return nil
 }
 
-// differs reports whether a field is another one in another rendering, or not there: of the object of that kind and name.
+// differs reports whether a field is changed or missing in another rendering, in the object with the same kind
+// and name.
 func (r *released) differs(again *release.Rendered, c claim) bool {
 	was := r.objects[c.object]
 	kind, name := (&render.Object{JSON: was.JSON}).KindAndName()
@@ -280,10 +282,11 @@ func (r *released) differs(again *release.Rendered, c claim) bool {
 	return true
 }
 
-// changes is how many changes of a scalar are tried.
+// changes is the number of changes tried for a scalar.
 const changes = 3
 
-// changedText returns a text with another scalar at a position, by the number of a change; ok is false for none.
+// changedText returns a text with another scalar at a position, by the number of the change; ok is false if
+// there is no scalar.
 func changedText(text string, p tree.Position, by int) (changed string, ok bool) {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil {

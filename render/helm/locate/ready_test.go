@@ -16,10 +16,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// comparison counts leaves with another value that templates see the same of, whether all is prepared anew or not.
+// comparison counts the leaves whose other values were compared, and those for which the prepared release was
+// used.
 type comparison struct{ leaves, ready int }
 
-// compare compares what templates see of a release with other values of so many of its leaves.
+// compare compares the input of a release's templates with other values of so many of its leaves, prepared
+// once and prepared anew.
 func (n *comparison) compare(t *testing.T, name string, c *helmchart.Chart, user map[string]any, leaves int) {
 	t.Helper()
 	tracer := New(t.Context(), Traced{Chart: c, Release: releaseOf(t, c, user)})
@@ -44,7 +46,7 @@ func (n *comparison) compare(t *testing.T, name string, c *helmchart.Chart, user
 	}
 }
 
-// seenBy is what templates see of a release, and the charts that it has.
+// seenBy is the input of a release's templates, and its charts.
 type seenBy struct {
 	all    any
 	charts []string
@@ -68,8 +70,8 @@ func chartsOf(c *helmchart.Chart) []string {
 	return names
 }
 
-// TestReady compares with what is prepared anew for a value. Values from which more follows than that templates see them
-// are prepared anew.
+// TestReady compares the prepared release with one that is prepared anew for each value. Values with further
+// effects are always prepared anew.
 func TestReady(t *testing.T) {
 	const chartOf = "{apiVersion: v2, version: 1.0.0, name: "
 	part := map[string]string{"charts/part/Chart.yaml": chartOf + "part}", "charts/part/values.yaml": "a: 1\nlist: [1, {b: 2}]\nout: {c: 3}\nglobal: {d: 4}\n"}
@@ -105,7 +107,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestReadyCharts compares values of real charts.
+// TestReadyCharts does so for values of real charts.
 func TestReadyCharts(t *testing.T) {
 	dir := "../../../../shared/deployments/charts"
 	if given := os.Getenv("PREADMIT_CHARTS"); given != "" {
@@ -138,7 +140,7 @@ func TestReadyCharts(t *testing.T) {
 	}
 }
 
-// newRelease returns a release of a chart without values of its user.
+// newRelease returns a release of a chart without user values.
 func newRelease(t *testing.T, files fstest.MapFS) *release.Release {
 	t.Helper()
 	c, err := chart.FromTree(tree.New(files, tree.Limits{}), ".", chart.Limits{})
@@ -157,8 +159,8 @@ func releaseOf(t *testing.T, c *helmchart.Chart, user map[string]any) *release.R
 	return &release.Release{Chart: release.NewChart(c), Values: user, Capabilities: capabilities, Release: values.Release{Name: "app", Namespace: "shop"}}
 }
 
-// TestReadyShared sets a key of a table among global values, which charts have in common, and one of a release that is made
-// ready again.
+// TestReadyShared sets a key of a table in global values, which charts share, and a key of a release that is
+// prepared again.
 func TestReadyShared(t *testing.T) {
 	fsys := fstest.MapFS{
 		"Chart.yaml":             {Data: []byte("{apiVersion: v2, version: 1.0.0, name: app, dependencies: [{name: part, version: 1.0.0}]}")},

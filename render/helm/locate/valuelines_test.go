@@ -24,12 +24,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// judged are the fields that a set of policies reads: of images, replicas, resources, security contexts, labels,
-// the namespaces of the host, types of Services and the size of volumes.
+// judged matches the fields that a set of policies reads: images, replicas, resources, security contexts,
+// labels, the namespaces of the host, types of Services and the size of volumes.
 var judged = regexp.MustCompile(`(ontainers\[\d+\]\.(image|imagePullPolicy|resources\..*|securityContext\..*)|spec\.securityContext\..*|spec\.replicas|` +
 	`metadata\.labels.*|\.host(Network|PID|IPC)|^spec\.type|resources\.requests\.storage)$`)
 
-// installed are the HelmReleases of the repositories that are recorded, with their values.
+// installed returns the HelmReleases of the recorded repositories, with their values.
 func installed(t *testing.T) (all []*release.Release) {
 	sets, _ := filepath.Glob(filepath.Join(corpus, "..", "flux", "*", "expected", "units.json"))
 	if len(sets) == 0 {
@@ -81,7 +81,7 @@ func installed(t *testing.T) (all []*release.Release) {
 	return all
 }
 
-// appliedReleases are the HelmReleases that recorded Kustomizations apply.
+// appliedReleases returns the HelmReleases that recorded Kustomizations apply.
 func appliedReleases(t *testing.T, dir string) map[string]json.RawMessage {
 	files, _ := filepath.Glob(filepath.Join(dir, "Kustomization__*.yaml"))
 	all := map[string]json.RawMessage{}
@@ -107,20 +107,21 @@ func appliedReleases(t *testing.T, dir string) map[string]json.RawMessage {
 	return all
 }
 
-// tally counts fields by what decides them and what is said of that.
+// tally counts fields by what decides them and the places found.
 type tally struct {
-	// driven are those that a value of the repository decides, found those of them on its line, and proven those where
-	// that is exact.
+	// driven are the fields that a value of the repository decides, found those of them located on its line,
+	// and proven those with exact evidence.
 	fields, driven, found, proven, wrong, defaults int
-	// kept are the fields that no value decides, in objects that one turns on, and placed those of them on its line.
+	// kept are the fields that no value decides, in objects that a value enables, and placed those of them
+	// located on its line.
 	kept, placed int
 	missed       []string
 }
 
-// TestValueLines measures on the HelmReleases of real repositories how many findings that a value of the repository
-// decides are on the line of one. Every field that the policies read is taken for a finding. That a value decides
-// is found without the code that finds lines: by changing or taking away every value in turn and rendering
-// the whole chart.
+// TestValueLines measures on the HelmReleases of real repositories how many findings that a value of the
+// repository decides are located on the line of such a value. Every field that the policies read counts as a
+// finding. The deciding values are found independently of the code that finds lines: by changing or removing
+// every value in turn and rendering the whole chart.
 func TestValueLines(t *testing.T) {
 	var sum tally
 	releases := installed(t)
@@ -219,13 +220,13 @@ func (n *tally) release(t *testing.T, r *release.Release) {
 	}
 }
 
-// variant is what a chart makes with another value.
+// variant is a chart's output with another value.
 type variant struct {
 	leaf      *locate.Leaf
 	documents [][]*release.Document
 }
 
-// variantsOf are the documents of a release in which a value is another one, or is not there.
+// variantsOf returns the documents of a release in which a value is changed or removed.
 func variantsOf(ctx context.Context, r *release.Release, l *locate.Leaf) (all [][]*release.Document) {
 	for _, change := range []func(m map[string]any){
 		func(m map[string]any) { setAt(m, l.Path, otherThan(l.Value)) },
@@ -242,7 +243,7 @@ func variantsOf(ctx context.Context, r *release.Release, l *locate.Leaf) (all []
 	return all
 }
 
-// effect reports whether a field of an object is another with the value, and whether the object is not there.
+// effect reports whether the value changes a field of an object, and whether it removes the object.
 func (v variant) effect(o *release.Object, was []*release.Document, field string, value any) (changes, gone bool) {
 	for _, documents := range v.documents {
 		d := again(o, was, documents)
@@ -256,7 +257,7 @@ func (v variant) effect(o *release.Object, was []*release.Document, field string
 	return changes, gone
 }
 
-// like is how many objects of its kind the template of an object makes.
+// like returns how many objects of the same kind the template of an object makes.
 func like(o *release.Object, documents []*release.Document) (n int) {
 	kind, _ := render.KindAndName(o.Document.Content())
 	for _, d := range documents {
@@ -267,8 +268,8 @@ func like(o *release.Object, documents []*release.Document) (n int) {
 	return n
 }
 
-// again is the document of an object among those of another rendering: in the same place of its template, which may
-// give it another name, else that of its kind and name. It is nil if it is not there.
+// again returns the document of an object in another rendering: the one at the same index of its template,
+// which may have another name, else the one with its kind and name; nil if it does not exist.
 func again(o *release.Object, was, documents []*release.Document) *release.Document {
 	of := func(all []*release.Document) (in []*release.Document) {
 		for _, d := range all {
@@ -305,7 +306,7 @@ func otherThan(v any) any {
 	return "x"
 }
 
-// parentOf is what holds the last step of a path.
+// parentOf returns the parent of the value at a path.
 func parentOf(m map[string]any, path []any) any {
 	v, _ := chart.At(m, path[:len(path)-1])
 	return v

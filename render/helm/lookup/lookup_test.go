@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/lookup"
 )
 
-// TestStoredSecretHasNoValues: a chart is told which keys a Secret has, and none of its values.
+// TestStoredSecretHasNoValues checks that a chart sees the keys of a Secret, but none of its values.
 func TestStoredSecretHasNoValues(t *testing.T) {
 	o := &render.Object{JSON: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"x":"aHVudGVyMg=="},"stringData":{"y":"hunter2"}}`)}
 	text, unknown, ok := lookup.Stored("Secret", o)
@@ -20,7 +20,7 @@ func TestStoredSecretHasNoValues(t *testing.T) {
 	}
 }
 
-// TestOf: which queries are answered, and which objects a cluster makes itself.
+// TestOf checks which queries are answered, and which objects a cluster makes itself.
 func TestOf(t *testing.T) {
 	for _, test := range []struct {
 		apiVersion, kind, namespace, name string
@@ -50,7 +50,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestMatch: an object of which is not known what it is called may be what is wanted.
+// TestMatch checks that an object with an unknown name may match.
 func TestMatch(t *testing.T) {
 	w, _ := lookup.Of(render.Query{APIVersion: "v1", Kind: "ConfigMap", Namespace: "a", Name: "b"})
 	for _, test := range []struct {

@@ -135,7 +135,7 @@ func (o *Object) offset() int {
 
 func (o *Object) content() any {
 	var v any
-	_ = json.Unmarshal(o.JSON, &v) // it was encoded here
+	_ = json.Unmarshal(o.JSON, &v) // cannot fail: this program encoded it
 	return v
 }
 

@@ -92,7 +92,7 @@ func parseCRDs(f *common.File) *crdFile {
 func (c *Chart) Definitions(user map[string]any) []render.Definition {
 	of := c.Chart
 	if len(of.Dependencies()) > 0 && len(of.CRDObjects()) > 0 {
-		if enabled := chart.Copy(of); chartutil.ProcessDependencies(enabled, user) == nil { // else rendering says so
+		if enabled := chart.Copy(of); chartutil.ProcessDependencies(enabled, user) == nil { // else rendering reports the error
 			of = enabled
 		}
 	}
@@ -158,6 +158,6 @@ func (d crdDocument) object(file string, labels map[string]string, all bool) *Ob
 
 // encode encodes a value that was decoded from JSON.
 func encode(content map[string]any) []byte {
-	data, _ := json.Marshal(content) // it was JSON
+	data, _ := json.Marshal(content) // cannot fail: decoded from JSON
 	return data
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// tally counts scalars by what is known of where they were written.
+// tally counts scalars by the evidence for their places.
 type tally struct{ scalars, placed, literal, wrong int }
 
-// TestTemplateLines looks for the template line of every scalar of real charts. Of those that are
-// text of a template, the line has to hold the beginning of the value.
+// TestTemplateLines finds the template line of every scalar of real charts. The line of literal text must
+// contain the beginning of the value.
 func TestTemplateLines(t *testing.T) {
 	archives, _ := filepath.Glob(filepath.Join(deployments(), "charts", "*", "*.tgz"))
 	if len(archives) == 0 {
@@ -67,8 +67,7 @@ func TestTemplateLines(t *testing.T) {
 	}
 }
 
-// TestIsLiteral holds that a text with something in it that an action wrote is no text of the template, wherever
-// that is.
+// TestIsLiteral checks that a text is not literal if any part of it is an action's output.
 func TestIsLiteral(t *testing.T) {
 	capabilities, err := values.Capabilities("v1.36.0", nil)
 	if err != nil {
@@ -145,7 +144,7 @@ func (s *tally) count(t *testing.T, d *release.Document, n *yaml.Node, lines map
 	}
 }
 
-// firstWord is what a value begins with.
+// firstWord returns the first word of a value.
 func firstWord(value string) string {
 	words := strings.Fields(value)
 	if len(words) == 0 {
@@ -154,8 +153,8 @@ func firstWord(value string) string {
 	return words[0]
 }
 
-// begins reports whether text at the end of a line, or before an action, is the beginning of a
-// word, as in `--port={{ .Values.port }}`.
+// begins reports whether the end of a line, or the text before an action, is the beginning of a word, as in
+// `--port={{ .Values.port }}`.
 func begins(line, word string) bool {
 	for _, text := range append(strings.Split(line, "{{"), line) {
 		text = strings.TrimRight(text, " ")

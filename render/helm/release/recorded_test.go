@@ -22,7 +22,7 @@ import (
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
-// deployments is where recorded releases are, beside the repository.
+// deployments returns the directory of recorded releases, beside the repository.
 func deployments() string {
 	if dir := os.Getenv("PREADMIT_DEPLOYMENTS"); dir != "" {
 		return dir
@@ -43,8 +43,8 @@ type unit struct {
 	SchemaError               string
 }
 
-// TestRecorded renders every recorded HelmRelease and compares the objects with those that
-// Flux's and Helm's own code made.
+// TestRecorded renders every recorded HelmRelease and compares the objects with those that Flux's and Helm's
+// own code made.
 func TestRecorded(t *testing.T) {
 	sets, _ := filepath.Glob(filepath.Join(deployments(), "flux", "*", "expected*", "units.json"))
 	if len(sets) == 0 {
@@ -92,7 +92,7 @@ func checkSet(t *testing.T, dir string, charts map[string]*release.Chart) {
 		}
 		object, ok := applied["HelmRelease/"+u.Namespace+"/"+u.Name]
 		if _, err := os.Stat(filepath.Join(dir, name+".yaml")); err != nil || !ok {
-			left++ // at base only what differs from head is recorded
+			left++ // at base only differences from head are recorded
 			continue
 		}
 		all++
@@ -147,7 +147,7 @@ func readJSON(t *testing.T, file string, into any) {
 	}
 }
 
-// read returns the objects of a recorded file; of hooks what they are about.
+// read returns the objects of a recorded file; for hooks, the objects in them.
 func read(t *testing.T, file string) []map[string]any {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -170,7 +170,7 @@ func read(t *testing.T, file string) []map[string]any {
 	return all
 }
 
-// appliedObjects are the HelmReleases, ConfigMaps and Secrets that Kustomizations apply.
+// appliedObjects returns the HelmReleases, ConfigMaps and Secrets that Kustomizations apply.
 func appliedObjects(t *testing.T, dir string) map[string]json.RawMessage {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(dir, "Kustomization__*.yaml"))
@@ -188,8 +188,7 @@ func appliedObjects(t *testing.T, dir string) map[string]json.RawMessage {
 	return all
 }
 
-// references resolves the references of a HelmRelease; what is not there was left out by the
-// recording too.
+// references resolves the references of a HelmRelease; missing objects are left out, as in the recording.
 func references(h *release.HelmRelease, applied map[string]json.RawMessage) []values.Reference {
 	var all []values.Reference
 	for _, from := range h.Spec.ValuesFrom {
@@ -214,8 +213,8 @@ func references(h *release.HelmRelease, applied map[string]json.RawMessage) []va
 	return all
 }
 
-// chance returns where the fields that are unknown are not those that were other when the recording
-// was repeated.
+// chance returns the differences between unknown fields and fields that differed when the recording was
+// repeated.
 func (u *unit) chance(objects []*release.Object) []string {
 	random := map[string][]string{}
 	for _, i := range u.Ignore {
@@ -310,7 +309,7 @@ func rawKey(o map[string]any) string {
 	return fmt.Sprintf("%v|%v|%s|%v", o["apiVersion"], o["kind"], namespace, metadata["name"])
 }
 
-// key names an object; one without a namespace is in that of the release.
+// key identifies an object; without a namespace it is in that of the release.
 func (u *unit) key(o map[string]any) string {
 	metadata, _ := o["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)
@@ -343,7 +342,7 @@ func (u *unit) difference(want, got map[string]any, ignored []string) string {
 	return firstDifference(w, g, "")
 }
 
-// canonical is the JSON that recorded digests are of.
+// canonical returns the JSON that recorded digests are computed from.
 func canonical(v any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -352,7 +351,7 @@ func canonical(v any) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte(`\u2028`), []byte("\u2028")), []byte(`\u2029`), []byte("\u2029"))
 }
 
-// normal is a copy of an object without nulls and with a namespace.
+// normal returns a copy of an object without nulls and with a namespace.
 func normal(o map[string]any, namespace string) map[string]any {
 	copied, _ := withoutNull(o).(map[string]any)
 	if metadata, ok := copied["metadata"].(map[string]any); ok && metadata["namespace"] == nil {
@@ -383,7 +382,7 @@ func withoutNull(v any) any {
 	return v
 }
 
-// erase takes what a JSON pointer leads to away.
+// erase removes the value at a JSON pointer.
 func erase(o map[string]any, pointer string) {
 	parts := strings.Split(pointer, "/")[1:]
 	var at any = o

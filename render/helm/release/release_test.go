@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// rendered renders a chart of files as a HelmRelease, given in YAML's JSON.
+// rendered renders a chart of files for a HelmRelease, given as JSON.
 func rendered(t *testing.T, files map[string]string, helmRelease string, upgrade bool) (*release.Rendered, error) {
 	t.Helper()
 	fsys := fstest.MapFS{"Chart.yaml": {Data: []byte("{apiVersion: v2, name: app, version: 1.0.0}")}}
@@ -113,7 +113,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestStrategies holds which objects pass post-renderers.
+// TestStrategies checks which objects pass post-renderers.
 func TestStrategies(t *testing.T) {
 	files := map[string]string{
 		"templates/a.yaml": configMap("a", ""), "templates/hook.yaml": configMap("a", "  annotations: {helm.sh/hook: test}\n"),
@@ -151,7 +151,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestCustomKinds: an error counts only if a cluster that serves more custom kinds has it too.
+// TestCustomKinds checks that an error counts only if it also occurs in a cluster that serves more custom
+// kinds.
 func TestCustomKinds(t *testing.T) {
 	unless := func(asks string) string {
 		return "{{ if not (" + asks + ") }}{{ fail \"no kinds\" }}{{ end }}" + configMap("a", "")
@@ -175,7 +176,7 @@ func TestCustomKinds(t *testing.T) {
 	}
 }
 
-// TestUnknown holds which fields are unknown.
+// TestUnknown checks which fields are unknown.
 func TestUnknown(t *testing.T) {
 	for _, test := range []struct{ name, template, want string }{
 		{"nothing", configMap("a", "data: {x: \"1\"}"), "[]"},
@@ -202,8 +203,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestDirect holds that objects which need no kustomize become what it makes of them: one of a group of
-// documents in which something has a meaning for kustomize becomes the same.
+// TestDirect checks that objects which do not need kustomize are the same as with it: a group of documents
+// with something that has a meaning for kustomize gives the same result.
 func TestDirect(t *testing.T) {
 	hook := "    helm.sh/hook: pre-install\n"
 	for _, test := range []struct{ name, metadata string }{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSeparators compares with the expression by which Helm cuts.
+// TestSeparators compares with the regular expression that Helm uses.
 func TestSeparators(t *testing.T) {
 	by := regexp.MustCompile(`(?m)^---[ \t]*`)
 	parts := []string{"---", "--", "-", "\n", "\n", " ", "\t", "a", "\r\n", "--- # a"}

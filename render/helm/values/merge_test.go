@@ -13,8 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestMerge holds the order of values as Flux has it; the cases about target paths are what its
-// own code gives.
+// TestMerge checks Flux's order of values; the cases with target paths are results of Flux's own code.
 func TestMerge(t *testing.T) {
 	from := func(text string) values.Reference { return values.Reference{Name: "ConfigMap a", Data: []byte(text)} }
 	at := func(path, value string) values.Reference {
@@ -61,7 +60,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestCheck holds that schemas are read from the chart only.
+// TestCheck checks that schemas are read only from the chart.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct{ name, schema, invalid, unchecked string }{
 		{"valid", `{"properties": {"a": {"type": "integer"}}}`, "", ""},

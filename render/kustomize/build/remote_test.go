@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestLocalNames are entries that look a little like remote ones.
+// TestLocalNames checks entries that resemble remote ones.
 func TestLocalNames(t *testing.T) {
 	for _, entry := range []string{
 		"base", "./base", "../base", "a@b", "git", "github.com", "my.github.com/x/y", "http/x/y", "httpx://a", "a:b", "base?ref=x", "ssh:/a",

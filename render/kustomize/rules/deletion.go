@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// DeletedBy is Source.DeletedBy.
+// DeletedBy implements origin.History.
 func (f *chainFinder) DeletedBy(t *tree.Tree, dir string) []origin.Deletion {
 	id := f.identity()
 	l := &locator{tree: t, closure: build.Walk(t, dir, tree.NewTrace()), dir: dir}

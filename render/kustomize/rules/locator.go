@@ -88,7 +88,7 @@ func (l *locator) addedOrigins() bool {
 	return len(l.closure.Files) > 0 && !padding.HasOrigins(&l.closure.Files[0].Spec)
 }
 
-// documentsOnly places objects by kind and name in the files of the closure.
+// documentsOnly returns origins without fields. It finds documents by kind and name in the closure.
 func (l *locator) documentsOnly(objects []*render.Object, why string) []*origin.Origin {
 	out := make([]*origin.Origin, len(objects))
 	for i, o := range objects {
@@ -250,7 +250,7 @@ func nameIn(doc *yaml.Node) string {
 	return origin.ScalarField(metadata.Value, "name") + origin.ScalarField(metadata.Value, "generateName")
 }
 
-// search looks through all resource files of the closure.
+// search returns the most similar document of all resource files of the closure.
 func (l *locator) search(kind, name string) tree.Position {
 	best, score := tree.Position{Path: l.dir}, 1
 	if len(l.closure.Files) > 0 {

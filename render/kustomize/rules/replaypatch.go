@@ -177,7 +177,7 @@ func (c *replay) identifies() bool {
 	return c.is("apiVersion") || c.is("kind") || c.is("metadata", "name") || c.is("metadata", "namespace")
 }
 
-// writes takes the value from a patch.
+// writes sets the value from a patch.
 func (c *replay) writes(h origin.Pair, s *origin.Snippet) {
 	at, _ := origin.HopPosition(h, func(n *yaml.Node) (tree.Position, bool) { return s.Position(n), true })
 	c.step(at, origin.StepPatch)
@@ -243,7 +243,7 @@ func (c *replay) covers(tokens []string) (depth int, sure bool) {
 	return len(tokens), sure
 }
 
-// index is the last token of a pointer to an element of a list; -1 for `-`.
+// index returns the last token of a pointer to an element of a list; -1 for `-`.
 func index(tokens []string) int {
 	n, err := strconv.Atoi(tokens[len(tokens)-1])
 	if err != nil {

@@ -165,7 +165,7 @@ func (c *replay) generate(k *build.Kustomization) {
 	}
 }
 
-// generated takes a field from the entry of a generator.
+// generated sets a field from the entry of a generator.
 func (c *replay) generated(k *build.Kustomization, g generator, i int) {
 	f := setField{steps: c.steps, names: c.id.names}
 	if n := len(c.hops); n == len(c.steps) && n > 0 {
