@@ -32,14 +32,14 @@ func (o *traced) patched(field string, part origin.Part, value any, found bool) 
 	if !found && !had {
 		return o.lacking(added)
 	}
-	if place, ok := o.said(steps[len(steps)-1].Key, value); ok {
+	if place, ok := o.lineOf(steps[len(steps)-1].Key, value); ok {
 		return place, true
 	}
 	return origin.Place{Position: o.written("spec.postRenderers"), Evidence: origin.Inferred}, found
 }
 
-// said returns the line of postRenderers that contains a key and a value.
-func (o *traced) said(key string, value any) (origin.Place, bool) {
+// lineOf returns the line of postRenderers that contains a key and a value.
+func (o *traced) lineOf(key string, value any) (origin.Place, bool) {
 	for i, p := range o.release.Spec.PostRenderers {
 		if p.Kustomize == nil {
 			continue
@@ -57,7 +57,7 @@ func (o *traced) said(key string, value any) (origin.Place, bool) {
 			}
 		}
 		for j, patch := range p.Kustomize.Patches {
-			if n := lineSaying(strings.Split(patch.Patch, "\n"), key, value); n > 0 {
+			if n := lineWith(strings.Split(patch.Patch, "\n"), key, value); n > 0 {
 				at := o.written(fmt.Sprintf("spec.postRenderers[%d].kustomize.patches[%d].patch", i, j))
 				return origin.Place{Position: o.inPatch(at, tree.Position{Line: n}), Evidence: origin.Inferred}, true
 			}
@@ -66,9 +66,9 @@ func (o *traced) said(key string, value any) (origin.Place, bool) {
 	return origin.Place{}, false
 }
 
-// lineSaying returns the line that contains a key, or one soon after it that ends with the value; 0 if there
+// lineWith returns the line that contains a key, or one soon after it that ends with the value; 0 if there
 // is none.
-func lineSaying(lines []string, key string, value any) int {
+func lineWith(lines []string, key string, value any) int {
 	for n, line := range lines {
 		if !strings.Contains(line, key) {
 			continue

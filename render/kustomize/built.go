@@ -76,7 +76,7 @@ func (r *Source) buildBase(result *render.Result, c *build.Closure) bool {
 	}
 	of := &render.Result{Root: render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: base}}, Trace: tree.NewTrace()}
 	inner := r.walk(base, of.Trace)
-	if inner.Openapi != nil || r.problem(inner) != nil || asksMetadata(inner, base) {
+	if inner.Openapi != nil || r.problem(inner) != nil || setsMetadata(inner, base) {
 		return false
 	}
 	if r.build(of, inner); of.Problem != nil {
@@ -85,9 +85,9 @@ func (r *Source) buildBase(result *render.Result, c *build.Closure) bool {
 	return r.take(result, &built{objects: of.Objects, trace: of.Trace, strict: true})
 }
 
-// asksMetadata reports whether the kustomization of a directory sets buildMetadata, which kustomize ignores in
+// setsMetadata reports whether the kustomization of a directory sets buildMetadata, which kustomize ignores in
 // a base.
-func asksMetadata(c *build.Closure, dir string) bool {
+func setsMetadata(c *build.Closure, dir string) bool {
 	return slices.ContainsFunc(c.Files, func(k *build.Kustomization) bool {
 		return k.Dir == dir && k.Err == nil && len(k.Spec.BuildMetadata) > 0
 	})

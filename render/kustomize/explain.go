@@ -25,13 +25,13 @@ func (r *Source) explain(root render.Root, c *build.Closure, failure error) *ren
 			p.Original = original
 		}
 	}()
-	said := false
+	explained := false
 	for _, find := range []func(string, *build.Closure) (tree.Position, string, bool){
-		r.kustomizationCount, brokenKustomization, r.mappingAsKey, r.unknownSetting, r.brokenFile, r.missingFile, r.said, mentionedEntry, deepestKustomization,
+		r.kustomizationCount, brokenKustomization, r.mappingAsKey, r.unknownSetting, r.brokenFile, r.missingFile, r.knownFailure, mentionedEntry, deepestKustomization,
 	} {
 		pos, message, ok := find(text, c)
-		if ok && message != "" && !said {
-			p.Message, said = message, true
+		if ok && message != "" && !explained {
+			p.Message, explained = message, true
 		}
 		if ok && pos.Path != "" {
 			p.Position = pos
@@ -175,9 +175,9 @@ func (r *Source) missingFile(failure string, c *build.Closure) (tree.Position, s
 	return tree.Position{}, "", false
 }
 
-// said explains other common mistakes.
-func (r *Source) said(text string, c *build.Closure) (tree.Position, string, bool) {
-	return (&failure{source: r, closure: c, text: text, sentence: sentence(text)}).said()
+// knownFailure explains other common mistakes.
+func (r *Source) knownFailure(text string, c *build.Closure) (tree.Position, string, bool) {
+	return (&failure{source: r, closure: c, text: text, sentence: sentence(text)}).knownFailure()
 }
 
 // patchText returns the text of a patch, inline or in a file.

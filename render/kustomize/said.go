@@ -21,22 +21,22 @@ type failure struct {
 	text, sentence string
 }
 
-// saying rewrites a class of failures. It is passed the matches of its pattern in the sentence. It returns an
+// explanation rewrites a class of failures. It is passed the matches of its pattern in the sentence. It returns an
 // empty position if it does not know the place.
-type saying struct {
+type explanation struct {
 	pattern *regexp.Regexp
-	say     func(f *failure, m []string) (tree.Position, string)
+	explain func(f *failure, m []string) (tree.Position, string)
 }
 
-func on(pattern string, say func(f *failure, m []string) (tree.Position, string)) saying {
-	return saying{regexp.MustCompile(pattern), say}
+func on(pattern string, explain func(f *failure, m []string) (tree.Position, string)) explanation {
+	return explanation{regexp.MustCompile(pattern), explain}
 }
 
 // resID matches the identity of a resource in kustomize's messages.
 const resID = `([^\s.]+)\.[^/]*/([^\s;\[]+)\.(\[noNs\]|[^\s;.\[\]"]+)`
 
-// sayings are the common classes of failures.
-var sayings = []saying{
+// explanations are the common classes of failures.
+var explanations = []explanation{
 	on(`no matches for Id `+resID+`; failed to find unique target for patch|no resource matches strategic merge patch "?`+resID, func(f *failure, m []string) (tree.Position, string) {
 		if m[1] == "" {
 			m = m[3:]
@@ -144,11 +144,11 @@ var sayings = []saying{
 // lastFrom matches the path that kustomize was processing.
 var lastFrom = regexp.MustCompile(`(?:from|path) '([^']*)'`)
 
-// said returns the explanation of a failure and its place; ok is false for an unknown failure.
-func (f *failure) said() (pos tree.Position, message string, ok bool) {
-	for _, s := range sayings {
+// knownFailure returns the explanation of a failure and its place; ok is false for an unknown failure.
+func (f *failure) knownFailure() (pos tree.Position, message string, ok bool) {
+	for _, s := range explanations {
 		if m := s.pattern.FindStringSubmatch(f.sentence); m != nil {
-			pos, message = s.say(f, m)
+			pos, message = s.explain(f, m)
 			return pos, message, true
 		}
 	}
@@ -205,8 +205,8 @@ func (f *failure) patchWith(word string) tree.Position {
 
 // quotedPatch returns the position of the patch whose text is in kustomize's message.
 func (f *failure) quotedPatch() tree.Position {
-	said := clean(f.text)
-	return f.patch(func(text string) bool { text = clean(text); return text != "" && strings.Contains(said, text) })
+	message := clean(f.text)
+	return f.patch(func(text string) bool { text = clean(text); return text != "" && strings.Contains(message, text) })
 }
 
 // patchWithout returns the position of the entry in patches that has neither a patch nor a path.

@@ -15,8 +15,8 @@ type answered struct {
 	find  func() ([]*Origin, error)
 }
 
-// asked returns the origin itself.
-func (a *answered) asked() *Origin {
+// uncached returns the origin itself.
+func (a *answered) uncached() *Origin {
 	found, err := a.find()
 	switch {
 	case err != nil:
@@ -35,7 +35,7 @@ func (a *answered) answers() *objectAnswers {
 	if known != nil {
 		return known
 	}
-	p := a.asked().places()
+	p := a.uncached().places()
 	made := &objectAnswers{Document: p.Document, Why: p.Why, Fields: p.Find != nil, Removals: p.Removals != nil, History: p.History != nil}
 	if a.more() {
 		return made
@@ -57,7 +57,7 @@ func (a *answered) places() Places {
 	if known.Fields {
 		p.Texts = true // the origin itself decides whether it supports them
 		p.Find = func(path string, part Part) Place {
-			return answer(a, &known.Places, key(path, part), func() Place { return a.asked().Place(path, part) })
+			return answer(a, &known.Places, key(path, part), func() Place { return a.uncached().Place(path, part) })
 		}
 	}
 	if known.Removals {
@@ -73,25 +73,25 @@ func (a *answered) places() Places {
 func (a *answered) removals(known *objectAnswers) func(list string) []Removal {
 	return func(list string) (out []Removal) {
 		whole := answer(a, &known.Whole, list, func() bool {
-			out = a.asked().Removals(list)
+			out = a.uncached().Removals(list)
 			return len(out) == 0
 		})
 		if !whole && out == nil {
-			return a.asked().Removals(list)
+			return a.uncached().Removals(list)
 		}
 		return out
 	}
 }
 
-// answer returns the cached result for a question, or computes it with ask and caches it.
-func answer[T any](a *answered, kept *map[string]T, question string, ask func() T) T {
+// answer returns the cached result of that name, or computes and caches it.
+func answer[T any](a *answered, kept *map[string]T, name string, compute func() T) T {
 	a.mu.Lock()
-	known, ok := (*kept)[question]
+	known, ok := (*kept)[name]
 	a.mu.Unlock()
 	if ok {
 		return known
 	}
-	found := ask()
+	found := compute()
 	if a.more() {
 		return found
 	}
@@ -100,7 +100,7 @@ func answer[T any](a *answered, kept *map[string]T, question string, ask func() 
 	if *kept == nil {
 		*kept = map[string]T{}
 	}
-	(*kept)[question], a.added = found, true
+	(*kept)[name], a.added = found, true
 	return found
 }
 
@@ -112,12 +112,12 @@ type pastOf struct {
 	known *objectAnswers
 }
 
-func (h *pastOf) asked() History { return h.answered.asked().places().History }
+func (h *pastOf) uncached() History { return h.answered.uncached().places().History }
 
 // Steps implements History. at is no part of the key, as path and part decide it.
 func (h *pastOf) Steps(path string, part Part, at Place) []Step {
 	return answer(h.answered, &h.known.Steps, key(path, part), func() []Step {
-		if past := h.asked(); past != nil {
+		if past := h.uncached(); past != nil {
 			return past.Steps(path, part, at)
 		}
 		return nil
@@ -126,7 +126,7 @@ func (h *pastOf) Steps(path string, part Part, at Place) []Step {
 
 // RemovalStep implements History.
 func (h *pastOf) RemovalStep(list string, last Step) Step {
-	if past := h.asked(); past != nil {
+	if past := h.uncached(); past != nil {
 		return past.RemovalStep(list, last)
 	}
 	return last
@@ -134,10 +134,10 @@ func (h *pastOf) RemovalStep(list string, last Step) Step {
 
 // Kustomizations implements History.
 func (h *pastOf) Kustomizations() (entry tree.Position, through []Kustomization) {
-	return h.answered.asked().Kustomizations()
+	return h.answered.uncached().Kustomizations()
 }
 
 // DeletedBy implements History.
 func (h *pastOf) DeletedBy(t *tree.Tree, dir string) []Deletion {
-	return h.answered.asked().DeletedBy(t, dir)
+	return h.answered.uncached().DeletedBy(t, dir)
 }

@@ -18,11 +18,11 @@ func (r *run) copied(s *segment, text string, at int) (*call, int) {
 		return nil, 0
 	}
 	lines := strings.Split(text, "\n")
-	asked := strings.Count(text[:at], "\n")
+	target := strings.Count(text[:at], "\n")
 	column := at - lineOf(text, at)
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
-		if i == asked {
+		if i == target {
 			column -= strings.Index(line, trimmed)
 		}
 		lines[i] = trimmed
@@ -30,7 +30,7 @@ func (r *run) copied(s *segment, text string, at int) (*call, int) {
 	var found *call
 	begins := 0
 	for _, file := range r.filesAt(n.file.name) {
-		from, times := linesIn(lines, file.trimmed, asked)
+		from, times := linesIn(lines, file.trimmed, target)
 		if times > 0 && (found != nil || times > 1) {
 			return nil, 0
 		}
@@ -41,12 +41,12 @@ func (r *run) copied(s *segment, text string, at int) (*call, int) {
 	if found == nil {
 		return nil, 0
 	}
-	return found, min(found.starts[asked-begins]+max(column, 0), len(found.text)-1)
+	return found, min(found.starts[target-begins]+max(column, 0), len(found.text)-1)
 }
 
-// linesIn returns where some lines occur in others so that they include line asked, and how often.
-func linesIn(lines, some []string, asked int) (from, times int) {
-	for i := max(0, asked-len(some)+1); i <= asked && i+len(some) <= len(lines); i++ {
+// linesIn returns where some lines occur in others so that they include the target line, and how often.
+func linesIn(lines, some []string, target int) (from, times int) {
+	for i := max(0, target-len(some)+1); i <= target && i+len(some) <= len(lines); i++ {
 		if slices.Equal(lines[i:i+len(some)], some) {
 			from, times = i, times+1
 		}

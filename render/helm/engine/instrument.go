@@ -66,11 +66,11 @@ func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 	}
 	var out []parse.Node
 	if len(list.Nodes) == 0 {
-		out = append(out, tell(passName, ns.note(node{file: file, pos: int(list.Pos), parent: parent}), list.Pos))
+		out = append(out, tracingAction(passName, ns.note(node{file: file, pos: int(list.Pos), parent: parent}), list.Pos))
 	}
 	for _, n := range list.Nodes {
 		if file.namesKubeVersion && namesKubeVersion(n) {
-			out = append(out, tell(kubeVersionName, 0, n.Position()))
+			out = append(out, tracingAction(kubeVersionName, 0, n.Position()))
 		}
 		out = append(out, ns.item(file, n, parent)...)
 	}
@@ -81,7 +81,7 @@ func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 func (ns *nodes) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
 	at := func(name string, about node) parse.Node {
 		about.file, about.pos, about.parent = file, int(n.Position()), parent
-		return tell(name, ns.note(about), n.Position())
+		return tracingAction(name, ns.note(about), n.Position())
 	}
 	switch n := n.(type) {
 	case *parse.TextNode:
@@ -93,9 +93,9 @@ func (ns *nodes) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
 		about := node{file: file, pos: int(n.Pos), parent: parent, pipe: &parse.PipeNode{Cmds: slices.Clone(n.Pipe.Cmds)}}
 		id := ns.note(about)
 		n.Pipe.Cmds = append(n.Pipe.Cmds, command(writeName, id, n.Pos))
-		return []parse.Node{tell(passName, id, n.Pos), n}
+		return []parse.Node{tracingAction(passName, id, n.Pos), n}
 	case *parse.TemplateNode:
-		return []parse.Node{at(enterName, node{pipe: n.Pipe}), n, tell(leaveName, 0, n.Pos)}
+		return []parse.Node{at(enterName, node{pipe: n.Pipe}), n, tracingAction(leaveName, 0, n.Pos)}
 	case *parse.IfNode:
 		return ns.branch(file, n, &n.BranchNode, parent)
 	case *parse.RangeNode:
@@ -112,7 +112,7 @@ func (ns *nodes) branch(file *parsedFile, n parse.Node, b *parse.BranchNode, par
 	id := ns.note(node{file: file, pos: int(b.Pos), parent: parent, pipe: b.Pipe})
 	ns.list(file, b.List, id)
 	ns.list(file, b.ElseList, id)
-	return []parse.Node{tell(passName, id, b.Pos), n}
+	return []parse.Node{tracingAction(passName, id, b.Pos), n}
 }
 
 // note stores a node and returns its number.
@@ -121,8 +121,8 @@ func (ns *nodes) note(n node) int {
 	return ns.first + len(ns.all) - 1
 }
 
-// told holds the nodes of an action `{{name id}}`, so that they are allocated at once.
-type told struct {
+// actionNodes holds the nodes of an action `{{name id}}`, so that they are allocated at once.
+type actionNodes struct {
 	action  parse.ActionNode
 	pipe    parse.PipeNode
 	command parse.CommandNode
@@ -132,9 +132,9 @@ type told struct {
 	args    [2]parse.Node
 }
 
-// tell returns the action `{{name id}}`.
-func tell(name string, id int, pos parse.Pos) parse.Node {
-	t := new(told)
+// tracingAction returns the action `{{name id}}`.
+func tracingAction(name string, id int, pos parse.Pos) parse.Node {
+	t := new(actionNodes)
 	t.cmds[0] = t.call(name, id, pos)
 	t.pipe = parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: t.cmds[:]}
 	t.action = parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: &t.pipe}
@@ -143,10 +143,10 @@ func tell(name string, id int, pos parse.Pos) parse.Node {
 
 // command returns the command `name id` of a pipeline.
 func command(name string, id int, pos parse.Pos) *parse.CommandNode {
-	return new(told).call(name, id, pos)
+	return new(actionNodes).call(name, id, pos)
 }
 
-func (t *told) call(name string, id int, pos parse.Pos) *parse.CommandNode {
+func (t *actionNodes) call(name string, id int, pos parse.Pos) *parse.CommandNode {
 	t.name = parse.IdentifierNode{NodeType: parse.NodeIdentifier, Pos: pos, Ident: name}
 	t.number = parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: int64(id), IsUint: true, Uint64: uint64(id), Text: strconv.Itoa(id)}
 	t.args = [2]parse.Node{&t.name, &t.number}

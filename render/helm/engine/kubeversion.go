@@ -23,8 +23,8 @@ const (
 	servedField      = "APIVersions"
 )
 
-// asksServed matches a test for one served name.
-var asksServed = regexp.MustCompile(servedField + `\.Has "([^"\\]*)"`)
+// servedTest matches a test for one served name.
+var servedTest = regexp.MustCompile(servedField + `\.Has "([^"\\]*)"`)
 
 var capabilitiesType = reflect.TypeFor[common.Capabilities]()
 
@@ -37,11 +37,11 @@ func namesKubeVersion(n parse.Node) bool {
 	}
 	text := pipe.String()
 	if strings.Contains(text, servedField) {
-		text = asksServed.ReplaceAllStringFunc(text, func(question string) string {
-			if scope.ServedByAll(asksServed.FindStringSubmatch(question)[1]) {
+		text = servedTest.ReplaceAllStringFunc(text, func(test string) string {
+			if scope.ServedByAll(servedTest.FindStringSubmatch(test)[1]) {
 				return ""
 			}
-			return question
+			return test
 		})
 	}
 	return strings.Contains(text, kubeVersionField) || strings.Contains(text, servedField)

@@ -12,7 +12,7 @@ import (
 // around returns the place of the mapping or list among the values from which a template wrote a field, or the
 // nearest parent of a missing one, as with toYaml: its key, or the item of a list. If a field is missing as a
 // whole, an empty mapping or list may be the reason.
-func (l *looked) around() (place origin.Place, ok bool) {
+func (l *fieldSearch) around() (place origin.Place, ok bool) {
 	if l.missing == nil && !l.whole || l.made.Document == nil || l.node == nil {
 		return place, false
 	}
@@ -34,7 +34,7 @@ func (l *looked) around() (place origin.Place, ok bool) {
 }
 
 // holder returns the leaf whose place around returns.
-func (l *looked) holder() *Leaf {
+func (l *fieldSearch) holder() *Leaf {
 	field, n, missing := nearestField(l.node, l.field)
 	own, blocks := l.made.Document.File.Action(l.content)
 	steps, scalar := firstScalar(n)
@@ -51,13 +51,13 @@ func (l *looked) holder() *Leaf {
 
 // above returns the leaf that decides a scalar in a field, for the mapping or list that the steps to the
 // scalar lead from.
-func (l *looked) above(field string, steps []any, scalar *yaml.Node) *Leaf {
+func (l *fieldSearch) above(field string, steps []any, scalar *yaml.Node) *Leaf {
 	at := FieldOf(field, steps)
 	value, found := origin.Field(l.made.Document.Content(), at)
 	if !found {
 		return nil
 	}
-	leaf, _ := l.object.look(at, origin.Whole, value, true).deciding()
+	leaf, _ := l.object.search(at, origin.Whole, value, true).deciding()
 	if leaf == nil || leaf.Builtin || len(leaf.Path) <= len(steps) || !slices.Equal(leaf.Path[len(leaf.Path)-len(steps):], steps) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (l *looked) above(field string, steps []any, scalar *yaml.Node) *Leaf {
 const emptyTries = 2
 
 // emptied returns the empty mapping or list among the values because of which a field is empty or missing.
-func (l *looked) emptied(field string) *Leaf {
+func (l *fieldSearch) emptied(field string) *Leaf {
 	likely := byRank(l.empties(), func(leaf *Leaf) int {
 		if rank := l.rank(leaf); rank >= readAround {
 			return rank

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// looked is a field whose place is wanted.
-type looked struct {
+// fieldSearch is a field whose place is wanted.
+type fieldSearch struct {
 	*object
 	clue
 	wrote
@@ -21,8 +21,8 @@ type looked struct {
 	there, whole bool
 }
 
-// look collects what is known about a field before values are tried. The caller holds the lock.
-func (o *object) look(field string, part origin.Part, value any, found bool) *looked {
+// search collects what is known about a field before values are tried. The caller holds the lock.
+func (o *object) search(field string, part origin.Part, value any, found bool) *fieldSearch {
 	c := clue{field: field, text: Text(value)}
 	for _, step := range origin.ParsePath(field) {
 		if !step.Indexed {
@@ -32,7 +32,7 @@ func (o *object) look(field string, part origin.Part, value any, found bool) *lo
 	if name, version := origin.SplitImage(c.text); strings.HasSuffix(field, ".image") && part != origin.Whole {
 		c.text = map[origin.Part]string{origin.Front: name, origin.Back: strings.TrimLeft(version, ":@")}[part]
 	}
-	l := &looked{object: o, wrote: o.wrote(field, c.text), applied: field, there: found, whole: found && !IsScalar(value)}
+	l := &fieldSearch{object: o, wrote: o.wrote(field, c.text), applied: field, there: found, whole: found && !IsScalar(value)}
 	if l.literal {
 		c.text = "" // no value is empty
 	}
@@ -45,7 +45,7 @@ func (o *object) look(field string, part origin.Part, value any, found bool) *lo
 // value that decides whether the object exists, if the user set it or the template is not in the tree. It
 // returns nil when it finds none. without is the deciding value if leaf decides only whether the field exists;
 // otherwise it equals leaf.
-func (l *looked) deciding() (leaf, without *Leaf) {
+func (l *fieldSearch) deciding() (leaf, without *Leaf) {
 	if l.made.Document == nil || l.whole {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 
 // first returns at most n leaves worth a try: those that may decide the field, and if possible at least one
 // that may decide whether the object exists.
-func (l *looked) first(n int) []*Leaf {
+func (l *fieldSearch) first(n int) []*Leaf {
 	all := l.candidates(l.allLeaves())
 	if l.missing != nil {
 		return all[:min(len(all), n)]
@@ -111,7 +111,7 @@ func (l *looked) first(n int) []*Leaf {
 }
 
 // also returns where other values are written that decide a text which consists of several.
-func (l *looked) also(leaf *Leaf) (places []origin.Place) {
+func (l *fieldSearch) also(leaf *Leaf) (places []origin.Place) {
 	if leaf == nil || l.clue.text == "" || leaf.text() == l.clue.text {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (l *looked) also(leaf *Leaf) (places []origin.Place) {
 }
 
 // placeOfLeaf returns where the deciding value is written.
-func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
+func (l *fieldSearch) placeOfLeaf(leaf *Leaf) origin.Place {
 	if place, ok := l.writtenAt(leaf); ok {
 		return l.proven(leaf, place)
 	}

@@ -136,13 +136,13 @@ func (t *Tracer) PlaceOf(index int, field Field, part origin.Part, value any, fo
 		t.begun = nil
 		clear(t.ahead)
 	}()
-	l := t.object(index).look(field.Path, part, value, found)
+	l := t.object(index).search(field.Path, part, value, found)
 	l.applied = field.Applied
 	return l.place()
 }
 
 // place returns the place of the field.
-func (l *looked) place() origin.Place {
+func (l *fieldSearch) place() origin.Place {
 	leaf, without := l.deciding()
 	if leaf == nil {
 		if place, ok := l.around(); ok {
@@ -162,7 +162,7 @@ func (l *looked) place() origin.Place {
 
 // templates returns the other places where templates wrote text of the field, or called a template that did,
 // if leaf does not decide the field alone.
-func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) {
+func (l *fieldSearch) templates(leaf *Leaf, of origin.Place) (places []origin.Place) {
 	var from []engine.Place
 	switch {
 	case l.block:
@@ -181,7 +181,7 @@ func (l *looked) templates(leaf *Leaf, of origin.Place) (places []origin.Place) 
 }
 
 // placeOf returns where a deciding value is written; if leaf is nil, where a template writes the field.
-func (l *looked) placeOf(leaf *Leaf) origin.Place {
+func (l *fieldSearch) placeOf(leaf *Leaf) origin.Place {
 	if leaf != nil {
 		return l.placeOfLeaf(leaf)
 	}

@@ -14,7 +14,7 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.object(index).look(field, part, value, found)
+	l := t.object(index).search(field, part, value, found)
 	var steps []origin.Step
 	if name, ok := l.inTree(l.at); ok {
 		steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: l.at.Line}, Kind: origin.StepTemplate})

@@ -21,7 +21,7 @@ type wholeTrial struct {
 
 // proven returns the place of a value, as Inferred unless it is proven that the value decides the field: the
 // whole chart, with its schema and all other templates, must accept another value, which changes the field.
-func (l *looked) proven(leaf *Leaf, place origin.Place) origin.Place {
+func (l *fieldSearch) proven(leaf *Leaf, place origin.Place) origin.Place {
 	if (place.Evidence == origin.Marked || place.Via != "") && !l.confirmed(leaf) {
 		place.Evidence, place.Via = origin.Inferred, ""
 	}
@@ -29,7 +29,7 @@ func (l *looked) proven(leaf *Leaf, place origin.Place) origin.Place {
 }
 
 // confirmed reports whether a render of the whole release with another value of a leaf changes the field.
-func (l *looked) confirmed(leaf *Leaf) bool {
+func (l *fieldSearch) confirmed(leaf *Leaf) bool {
 	f := l.file(l.made.Document)
 	for i, variant := range l.variants(leaf) {
 		w, ok := l.tryWhole(leaf, i, variant)
@@ -94,7 +94,7 @@ func (t *Tracer) known() map[string][]*release.Document {
 }
 
 // differsIn reports whether the field differs in a render of the whole release.
-func (l *looked) differsIn(f *templateFile, w wholeTrial) bool {
+func (l *fieldSearch) differsIn(f *templateFile, w wholeTrial) bool {
 	documents := w.documents
 	if f.name != "" {
 		documents = nil

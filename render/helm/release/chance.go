@@ -36,7 +36,7 @@ func variants(opts engine.Options, chance []engine.Chance) []variant {
 // unknown marks the fields that differ in a variant. If the variant cannot be rendered, it marks all objects
 // of the templates with these calls.
 func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) {
-	reason := because(calls)
+	reason := reasonOf(calls)
 	if err == nil {
 		r.Vary(variant, reason)
 		return
@@ -139,8 +139,8 @@ func (o *Object) content() any {
 	return v
 }
 
-// because returns the reason why a result is unknown: the first call.
-func because(chance []engine.Chance) string {
+// reasonOf returns the reason why a result is unknown: the first call.
+func reasonOf(chance []engine.Chance) string {
 	first := chance[0]
 	where := ""
 	if first.At.File != "" {

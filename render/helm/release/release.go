@@ -146,7 +146,7 @@ func (r *Release) Once(ctx context.Context) (*Rendered, error) {
 // once renders a release with one variant of random results.
 func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
 	c, rendering, unchecked, err := r.execute(ctx, opts)
-	asked := askedIn(rendering)
+	asked := unknownLookups(rendering)
 	if err != nil {
 		return nil, nil, unsure(err, asked)
 	}
@@ -165,8 +165,8 @@ func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []e
 // maxAsked limits how many lookups are recorded.
 const maxAsked = 100
 
-// askedIn returns the lookups with unknown answers.
-func askedIn(r *engine.Rendering) (asked []engine.Query) {
+// unknownLookups returns the lookups with unknown answers.
+func unknownLookups(r *engine.Rendering) (asked []engine.Query) {
 	if r == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 func (l *locator) setImage(object int, file string, f setField) (tree.Position, bool) {
 	name, version := origin.SplitImage(f.value)
 	var front, back, first *tree.Position
-	tell := func(part **tree.Position, k *build.Kustomization, i int, field string) {
+	record := func(part **tree.Position, k *build.Kustomization, i int, field string) {
 		if *part != nil || field == "" {
 			return
 		}
@@ -31,9 +31,9 @@ func (l *locator) setImage(object int, file string, f setField) (tree.Position, 
 			if resultName(image) != name || !ok && back == nil {
 				continue
 			}
-			tell(&back, k, i, field)
+			record(&back, k, i, field)
 			if image.NewName != "" {
-				tell(&front, k, i, "newName")
+				record(&front, k, i, "newName")
 				name = image.Name
 			}
 		}

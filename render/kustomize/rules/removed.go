@@ -33,16 +33,16 @@ func (l *locator) removed(object int, document tree.Position, path string) (tree
 	steps = origin.Canonical(hops, steps)
 	id := l.identity(object, document)
 	for _, m := range l.mergesFor(id) {
-		if at := m.takes(steps, hops, l.existed(id, steps)); at != nil {
+		if at := m.removal(steps, hops, l.existed(id, steps)); at != nil {
 			return origin.Start(m.snippet.Position(at)), true
 		}
 	}
 	return tree.Position{}, false
 }
 
-// takes returns the node of a patch that removes a field. Replacing a map removes the fields that other
+// removal returns the node of a patch that removes a field. Replacing a map removes the fields that other
 // documents set in it.
-func (m mergePatch) takes(steps []origin.PathStep, hops []origin.Pair, existed func() bool) *yaml.Node {
+func (m mergePatch) removal(steps []origin.PathStep, hops []origin.Pair, existed func() bool) *yaml.Node {
 	node := m.node
 	for i, step := range steps {
 		var now *yaml.Node

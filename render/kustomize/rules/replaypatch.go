@@ -45,7 +45,7 @@ func sameEntry(a, b []any) bool { return a[0] == b[0] && a[1] == b[1] }
 func (c *replay) patch(p *patchesOf, at []any) {
 	for i := range p.merges {
 		m := &p.merges[i]
-		if !sameEntry(m.at, at) || !c.meant(m.target, m.node) {
+		if !sameEntry(m.at, at) || !c.selectedBy(m.target, m.node) {
 			continue
 		}
 		if c.uncertain(m.target) {
@@ -56,11 +56,11 @@ func (c *replay) patch(p *patchesOf, at []any) {
 	}
 	for i := range p.operations {
 		o := &p.operations[i]
-		if !sameEntry(o.at, at) || !c.meant(o.target, nil) {
+		if !sameEntry(o.at, at) || !c.selectedBy(o.target, nil) {
 			continue
 		}
 		if c.uncertain(o.target) {
-			c.disturb(o.path)
+			c.invalidate(o.path)
 		} else {
 			c.operate(o)
 		}
@@ -75,9 +75,9 @@ func (c *replay) touches(m *mergePatch) bool {
 	return full || slices.ContainsFunc(way, func(h origin.Pair) bool { at, _ := takenBy(h); return at != nil })
 }
 
-// meant reports whether a patch is for the object. Kustomize compares past and present names and namespaces of
+// selectedBy reports whether a patch is for the object. Kustomize compares past and present names and namespaces of
 // the object.
-func (c *replay) meant(target *types.Selector, doc *yaml.Node) bool {
+func (c *replay) selectedBy(target *types.Selector, doc *yaml.Node) bool {
 	if target == nil {
 		if doc == nil || !c.id.isOf(doc) || origin.ScalarField(doc, "apiVersion") != c.id.resource.GetApiVersion() {
 			return false
@@ -144,7 +144,7 @@ func (c *replay) merge(m *mergePatch) {
 	}
 	for _, h := range way {
 		if at, all := takenBy(h); at != nil {
-			c.takes(origin.Start(m.snippet.Position(at)))
+			c.drop(origin.Start(m.snippet.Position(at)))
 			full = full && !all
 		}
 	}
@@ -168,8 +168,8 @@ func takenBy(h origin.Pair) (at *yaml.Node, all bool) {
 	return d.Value, d.Value.Value == "delete"
 }
 
-// takes records that the field is gone.
-func (c *replay) takes(at tree.Position) { c.value, c.taken = fieldValue{}, at }
+// drop records that the field is gone.
+func (c *replay) drop(at tree.Position) { c.value, c.taken = fieldValue{}, at }
 
 // identifies reports whether the field is one of those that identify the object of a patch; kustomize keeps
 // the object's own.
@@ -195,9 +195,9 @@ func (c *replay) single(i int) bool {
 // operate applies an operation of a JSON6902 patch.
 func (c *replay) operate(o *operation) {
 	if o.op == "move" || o.op == "copy" {
-		c.disturb(o.path)
+		c.invalidate(o.path)
 		if o.op == "move" {
-			c.disturb(o.from)
+			c.invalidate(o.from)
 		}
 		return
 	}
@@ -269,7 +269,7 @@ func (c *replay) remove(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
 	case *now == at:
-		c.takes(origin.Start(o.snippet.Position(o.node)))
+		c.drop(origin.Start(o.snippet.Position(o.node)))
 		*now = -1
 	case at < *now:
 		*now--
@@ -278,7 +278,7 @@ func (c *replay) remove(o *operation, depth int) {
 
 // overwrite replaces the field, or a parent of it, with an operation's value, or removes it.
 func (c *replay) overwrite(o *operation, depth int) {
-	c.takes(origin.Start(o.snippet.Position(o.node)))
+	c.drop(origin.Start(o.snippet.Position(o.node)))
 	if o.op == "remove" || o.value.Value == nil {
 		return
 	}
@@ -288,8 +288,8 @@ func (c *replay) overwrite(o *operation, depth int) {
 	}
 }
 
-// disturb makes the value of a field unknown that an operation moves or copies.
-func (c *replay) disturb(tokens []string) {
+// invalidate makes the value of a field unknown that an operation moves or copies.
+func (c *replay) invalidate(tokens []string) {
 	if depth, _ := c.covers(tokens); depth > 0 {
 		c.value.known = false
 		for i := range c.indexes {
