@@ -3,8 +3,8 @@ package origin
 import "github.com/preadmit/preadmit/render/tree"
 
 // Moved returns an origin whose places are moved: with a reason, move returns the nearest place that is known;
-// without one, the same place in another file, such as the file that this one was generated from. All steps of
-// a chain but the last are moved too.
+// without one, the same place in another file, such as the file that this one was generated from. The steps of
+// chains are moved too.
 func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin {
 	return New(func() Places {
 		return (&movedPlaces{under: s.places(), move: move}).places()

@@ -132,7 +132,8 @@ func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 }
 
 // outside reports whether a place is no part of a root: in a file that the root does not read, or in an object
-// like the root's own that the claim is not about. A change there does not affect the root.
+// that defines such roots, like an Application or ApplicationSet, and is not the claim's object. A change
+// there does not affect the root.
 func (p *Prover) outside(c Claim, real string, data []byte) bool {
 	asking := p.result.Root.Object
 	if asking == (render.ObjectRef{}) {

@@ -236,7 +236,7 @@ func (r *Release) check(c *helmchart.Chart, all common.Values) (unchecked []stri
 	return v.Unchecked, nil
 }
 
-// known returns options in which `lookup` returns what it returns for the deployer.
+// known returns options with the deployer's `lookup`: that of `helm template` finds nothing.
 func (r *Release) known(opts engine.Options) engine.Options {
 	if r.Template && opts.Lookup == nil {
 		opts.Lookup = nothing

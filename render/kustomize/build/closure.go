@@ -275,7 +275,7 @@ func (w *walker) follow(k *Kustomization, r ref, plugin bool) weight {
 	return weight{}
 }
 
-// textual examines YAML text as a path: kustomize takes it for one when it does not decode. A file of such a
+// textual examines YAML text as a path: kustomize treats it as one when it does not decode. A file of such a
 // name has no legitimate use.
 func (w *walker) textual(dir, value string, at func() tree.Position) {
 	if filepath.IsAbs(value) {

@@ -60,7 +60,7 @@ func contentViaJSON(node *kyaml.RNode) (map[string]any, error) {
 }
 
 // ListError reports that kustomize built an object that its deployer treats as a list: deployers do so for
-// every object with items, kustomize only for kinds named List.
+// every object with items, kustomize only for kinds that end with List.
 type ListError struct{ id string }
 
 func (e *ListError) Error() string {

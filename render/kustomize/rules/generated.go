@@ -93,7 +93,7 @@ func (l *locator) generatedName(document tree.Position, kind string, f setField)
 	return tree.Position{}, false
 }
 
-// generatedKey returns the place that a generator reads the value of a data key from, if matches accepts the
+// generatedKey returns the place from which a generator reads the value of a data key, if matches accepts the
 // value there.
 func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, i int, matches func(string) bool) (tree.Position, bool) {
 	for j, literal := range g.args.LiteralSources {

@@ -144,8 +144,8 @@ func (l *locator) source(i int, exact bool) *origin.Origin {
 	return origin.Known(origin.Places{Document: document, Find: find, Removals: removals, History: chain})
 }
 
-// document returns where the object was written: of the file kustomize read it from, the document that most of
-// its nodes come from; for a generated object, the entry of the generator.
+// document returns the first line of the document that the object comes from: the one in kustomize's source
+// file that most of its nodes come from; for a generated object, the entry of the generator.
 func (l *locator) document(object int) tree.Position {
 	res, from := l.resources[object], l.origins[object]
 	kind, name := res.GetKind(), res.GetName()

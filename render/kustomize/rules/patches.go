@@ -74,8 +74,8 @@ func (l *locator) addPatchFile(p *patchesOf, k *build.Kustomization, value strin
 	}
 }
 
-// add reads the text of a patch in the entry at. place returns the snippet of a piece of it that begins after
-// line lines.
+// add reads the text of the patch at an entry. place returns the snippet of a part of it that begins after a
+// number of lines.
 func (p *patchesOf) add(written string, target *types.Selector, at []any, place func(text string, line int) *origin.Snippet) {
 	written = tree.Normalize([]byte(written))
 	if ops := operationsIn(written, place(written, 0), target); ops != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// rebuilt returns the padded build without some of the changes that make nodes lose their lines, by the index
-// of the object; nil if the set of objects changes without them.
+// rebuilt returns the padded build without some of the changes that make nodes lose their lines. Its objects
+// have the same indexes as the root's; it is nil if the set of objects changes.
 func (l *locator) rebuilt(without padding.Elision) resmap.ResMap {
 	if known, ok := l.rebuilds[without]; ok {
 		return known
