@@ -34,7 +34,7 @@ func (o *object) search(field string, part origin.Part, value any, found bool) *
 	}
 	l := &fieldSearch{object: o, wrote: o.wrote(field, c.text), applied: field, there: found, whole: found && !IsScalar(value)}
 	if l.literal {
-		c.text = "" // no value is empty
+		c.text = "" // which equals no value
 	}
 	c.reads, c.names = o.readsOf(l.wrote), o.namesOn(field)
 	l.clue = c

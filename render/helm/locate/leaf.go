@@ -40,7 +40,7 @@ func (l *Leaf) waysToRead() []readWay {
 // Where returns the path of the leaf, or of the mapping or list above it whose place is wanted.
 func (l *Leaf) Where() []any { return l.Path[:len(l.Path)-l.above] }
 
-// LineIn returns where that is written in YAML: for a mapping or list, its key.
+// LineIn returns the position in YAML of the value at Where: for a mapping or list, of its key.
 func (l *Leaf) LineIn(data []byte) (line, column int) { return lineIn(parsed(data), l.Path, l.above) }
 
 // text returns the value as it appears in an object.
