@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// ApplierOf returns the tool that applies a root: Argo CD what an Application applies, Flux what
-// its own objects do, else the one that the configuration names. assumed reports that nobody says
-// which: then it is Flux, but a refusal that other tools avoid is not certain.
+// ApplierOf returns the tool that applies a root: Argo CD for an Application, Flux for an object of
+// Flux, else the configured tool. assumed reports that none is configured: by is then Flux, but a
+// refusal that other tools avoid is not certain.
 func (t *Target) ApplierOf(root render.Root) (by apply.Applier, assumed bool) {
 	switch {
 	case root.Kind == render.KindArgoCD:
@@ -24,8 +24,8 @@ func (t *Target) ApplierOf(root render.Root) (by apply.Applier, assumed bool) {
 	return apply.Flux, true
 }
 
-// AppliedBy returns the tool that applies an object: where nobody says which, the one that applied
-// what the cluster has of it, if that was given.
+// AppliedBy returns the tool that applies an object. If by is only assumed and the live object is
+// known, it is the tool that applied that.
 func AppliedBy(live *admission.Object, by apply.Applier, assumed bool) (apply.Applier, bool) {
 	if live == nil || !assumed {
 		return by, assumed
@@ -37,7 +37,8 @@ func AppliedBy(live *admission.Object, by apply.Applier, assumed bool) (apply.Ap
 }
 
 // PolicyApplier returns the tool that applies a policy or binding of a root of the target. It is
-// empty where nobody says which, and for what is beside the roots: that is in the cluster already.
+// empty if that is not known, and for objects given beside the roots, which are in the cluster
+// already.
 func (t *Target) PolicyApplier(o *admission.Object) apply.Applier {
 	origin, ok := o.Tag.(change.Origin)
 	if !ok || origin.Extra() || !slices.Contains(t.Roots, origin.Side.ID(origin.Root)) {

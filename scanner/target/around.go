@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// Around returns the surroundings of releases: those of the target that a release belongs to. whole are
-// the kinds of which the objects beside the trees are all.
+// Around returns a function that returns the surroundings of a release: the settings of the one target that
+// it belongs to. whole are the kinds of which all objects are given beside the trees.
 func Around(c *change.Change, from config.Config, whole []schema.GroupKind) func(id render.RootID) (change.Surroundings, bool, error) {
 	b := builder{c, from, Given{}, whole}
 	targets := from.Targets

@@ -11,16 +11,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// created says which Namespaces that a sync of Argo CD (CreateNamespace=true) or Helm (install.createNamespace)
-// would create exist in a cluster.
+// created records which of the Namespaces that a sync of Argo CD (CreateNamespace=true) or Helm
+// (install.createNamespace) would create are applied.
 type created struct {
-	// absent are not applied: they are there, or another sync or release creates them.
+	// absent are the Namespaces that are not applied: they exist, or another sync or release creates
+	// them.
 	absent map[*admission.Object]bool
-	// merged are Namespaces of which a sync sets some labels and annotations, with all that they have.
+	// merged maps Namespaces for which a sync only sets some labels and annotations to the complete
+	// Namespaces.
 	merged map[*admission.Object]*admission.Object
 }
 
-// createdIn finds which Namespaces exist beside those that a sync or Helm would create, or that several would.
+// createdIn compares the Namespaces that syncs or Helm would create with those that exist and with one
+// another.
 func createdIn(roots []*change.Rendered, given []*admission.Object) *created {
 	there := map[string]*admission.Object{}
 	out := &created{map[*admission.Object]bool{}, map[*admission.Object]*admission.Object{}}
@@ -81,7 +84,7 @@ func merge(n, over *admission.Object) *admission.Object {
 	return merged
 }
 
-// in are objects of a root as they are applied.
+// in returns objects of a root as they are applied.
 func (c *created) in(objects []*admission.Object) []*admission.Object {
 	isOther := func(o *admission.Object) bool { return c.absent[o] || c.merged[o] != nil }
 	if !slices.ContainsFunc(objects, isOther) {
@@ -100,7 +103,7 @@ func (c *created) in(objects []*admission.Object) []*admission.Object {
 	return out
 }
 
-// applied are roots with their objects as they are applied.
+// applied returns roots with their objects as they are applied.
 func (c *created) applied(roots []*change.Rendered) []*change.Rendered {
 	if len(c.absent)+len(c.merged) == 0 {
 		return roots
@@ -114,8 +117,8 @@ func (c *created) applied(roots []*change.Rendered) []*change.Rendered {
 	return out
 }
 
-// Applied are the objects of a root of the state's tree that are applied to the target: all but the
-// Namespaces that a sync or Helm creates only where they are not there.
+// Applied returns the objects of a root of the state's tree that are applied to the target: all but
+// the Namespaces that a sync or Helm creates only if they do not exist.
 func (s *State) Applied(r *change.Rendered) []*admission.Object {
 	if s == nil {
 		return r.All()
@@ -123,8 +126,8 @@ func (s *State) Applied(r *change.Rendered) []*admission.Object {
 	return s.created.in(r.All())
 }
 
-// UpdatesOf are pairs in which a Namespace of which a sync sets the labels for the first time is updated, if
-// the base had it.
+// UpdatesOf sets the base of pairs of Namespaces that the base had and for which a sync sets labels for the
+// first time: they are updated.
 func (t *Target) UpdatesOf(pairs []Pair) []Pair {
 	for i, p := range pairs {
 		if t.Base == nil || p.Base != nil || p.Head == nil || change.RoleOf(p.Head) != render.RoleNamespace {

@@ -8,14 +8,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Decides reports whether objects of a key decide how others are judged: policies, what they take as
-// params, Namespaces, definitions, RBAC, and what admission plugins look up.
+// Decides reports whether objects of a key affect how others are judged: policies, their params, Namespaces,
+// definitions, RBAC, and what admission plugins look up.
 func (s *State) Decides(key admission.Key, o *admission.Object) bool {
 	return len(s.Governing[key]) > 0 || kinds.Of(o.GroupVersionKind().GroupKind()).Effect == kinds.Completes
 }
 
-// Deciding returns the objects that decide how others are judged, each once, in the order of their
-// keys: of roots before what was given.
+// Deciding returns the objects that affect how others are judged, in the order of their keys. Of
+// several objects with one key it is that of the first root, else the first given one.
 func (s *State) Deciding() []*admission.Object {
 	first := map[admission.Key]*admission.Object{}
 	add := func(o *admission.Object) {

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// Definers are the CustomResourceDefinitions by the kind that they define and their names.
+// Definers returns the CustomResourceDefinitions by the kind that they define and their names.
 func (s *State) Definers() map[schema.GroupKind]map[string]*admission.Object {
 	all := map[schema.GroupKind]map[string]*admission.Object{}
 	for key, defs := range s.Governing {
@@ -24,7 +24,7 @@ func (s *State) Definers() map[schema.GroupKind]map[string]*admission.Object {
 	return all
 }
 
-// IdleBindings are the bindings without a policy, in the order of their keys.
+// IdleBindings returns the bindings without a policy, in the order of their keys.
 func (s *State) IdleBindings() []*admission.Object {
 	var idle []*admission.Object
 	for _, key := range s.PolicyKeys {
@@ -35,7 +35,7 @@ func (s *State) IdleBindings() []*admission.Object {
 	return idle
 }
 
-// IsIdle reports whether a key is that of a binding whose policy nothing defines.
+// IsIdle reports whether a key is that of a binding whose policy does not exist.
 func (s *State) IsIdle(key admission.Key) bool {
 	defs, kind := s.Governing[key], schema.GroupKind{Group: key.Group, Kind: key.Kind}
 	if !kinds.IsBinding(kind) || len(defs) == 0 {

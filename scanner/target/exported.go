@@ -14,15 +14,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Given is what is given beside the trees.
+// Given are the objects given beside the trees.
 type Given struct {
 	Objects []*admission.Object
-	// Exported are those that say what a cluster has.
+	// Exported are objects read from a cluster.
 	Exported []*admission.Object
 }
 
-// exported returns what a target's cluster has, by keys: what is given as that beside the trees, and
-// objects that a server wrote among the context that the configuration names.
+// exported returns the known objects of a target's cluster, by their keys: those given as such beside the
+// trees, and objects with a uid, which a server wrote, in the configured context.
 func (b *builder) exported(ctx context.Context, t *Target, c config.Target) (map[admission.Key]*admission.Object, error) {
 	all := map[admission.Key]*admission.Object{}
 	if t.Base == nil {
@@ -52,8 +52,8 @@ func (b *builder) exported(ctx context.Context, t *Target, c config.Target) (map
 	return all, nil
 }
 
-// settle removes from what the targets' clusters have what the trees do not, and what
-// several roots have: of which of them it was read is not known. It returns the keys of the latter, in order.
+// settle removes exported objects that no root has, and those that several roots have: it is not known from
+// whose cluster they were read. It returns the keys of the latter, in order.
 func settle(targets []*Target) (unclear []admission.Key) {
 	roots := map[*admission.Object]int{}
 	for _, t := range targets {
@@ -74,7 +74,7 @@ func settle(targets []*Target) (unclear []admission.Key) {
 	return unclear
 }
 
-// holders counts the roots of a state that have objects of some keys.
+// holders counts, for each key of a map, the roots of a state that have an object of it.
 func (s *State) holders(of map[admission.Key]*admission.Object) map[admission.Key]int {
 	counts := map[admission.Key]int{}
 	if len(of) == 0 {
@@ -92,7 +92,7 @@ func (s *State) holders(of map[admission.Key]*admission.Object) map[admission.Ke
 	return counts
 }
 
-// WithLive returns pairs with the objects that the cluster has.
+// WithLive returns pairs with the live objects, where they are known.
 func (t *Target) WithLive(pairs []Pair) []Pair {
 	for i := range pairs {
 		if p := &pairs[i]; len(t.exported) > 0 && !p.Generated && change.RoleOf(p.Object()) != render.RoleHook {

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// WithHooks adds to the requests of a root those by which hooks are deleted, and those that create
-// hooks when the root is deleted.
+// WithHooks adds to the requests of a root those that delete its hooks, and those that create hooks
+// when the root is deleted.
 func WithHooks(c *change.Change, cluster *admission.Cluster, base, head *change.Rendered, pairs []Pair) []Pair {
 	if head == nil {
 		if base != nil && c.RunsDeletionHooks(base.Root) {
@@ -46,8 +46,8 @@ func WithHooks(c *change.Change, cluster *admission.Cluster, base, head *change.
 	return all
 }
 
-// withDeletions returns the requests for a hook: those by which it is created or updated, and deleted before, if
-// it may be there, and after. before is what there was of its name at base.
+// withDeletions returns the requests for a hook: those that create or update it, those that delete it before,
+// if it may exist, and those that delete it afterwards. before is the object of its key at base.
 func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeThere bool) (all []Pair) {
 	hook, was := change.HookOf(p.Head), hookOf(before)
 	if before != nil && !isNameless(p.Head) && p.Operation() == apiserver.Create {
@@ -62,7 +62,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 				first.Earlier = before
 			}
 			all = append(all, first)
-		case there && hook.Applied && was != nil && was.Ran && !Expires(before): // it is applied over what is there
+		case there && hook.Applied && was != nil && was.Ran && !Expires(before): // it is applied over the existing one
 			p.Generated = false
 		}
 	}
@@ -72,7 +72,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 	}
 	all = append(all, p)
 	removal := Pair{Key: p.Key, Base: done, Same: p.Same}
-	if hook.Repeated && (hook.Replaced || hook.Removed) && !isNameless(done) { // it is gone when it runs again, as it did
+	if hook.Repeated && (hook.Replaced || hook.Removed) && !isNameless(done) { // it is deleted before it runs again, now and at base
 		again := removal
 		if was != nil && was.Ran && was.Repeated && (was.Replaced || was.Removed) {
 			again.Earlier = before
@@ -81,7 +81,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 		second.Generated = true
 		all = append(all, again, second)
 	}
-	if hook.Removed && (!isNameless(done) || root.Kind == render.KindArgoCD) { // which names it itself
+	if hook.Removed && (!isNameless(done) || root.Kind == render.KindArgoCD) { // Argo CD generates the name itself
 		if was != nil && was.Removed && was.Ran {
 			removal.Earlier = before
 		}
@@ -90,7 +90,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 	return all
 }
 
-// Expires reports whether a cluster deletes an object by itself some time after it has run.
+// Expires reports whether a cluster deletes an object some time after it has run.
 func Expires(o *admission.Object) bool {
 	spec, _ := o.Content()["spec"].(map[string]any)
 	return o.GroupVersionKind().Kind == "Job" && spec["ttlSecondsAfterFinished"] != nil
@@ -110,7 +110,7 @@ func hookOf(o *admission.Object) *render.Hook {
 	return change.HookOf(o)
 }
 
-// finalized is a hook with the finalizer that its deployer sets.
+// finalized returns a hook with the finalizer that its deployer sets.
 func finalized(o *admission.Object) *admission.Object {
 	hook := hookOf(o)
 	if o == nil || hook == nil || hook.Finalizer == "" {
@@ -129,8 +129,8 @@ func finalized(o *admission.Object) *admission.Object {
 	return made
 }
 
-// deletionHooks are the requests for the hooks of a root that is deleted. A hook that is there, because
-// it also runs when the root is applied, is deleted first by Helm, and left as it is by Argo CD.
+// deletionHooks returns the requests for the hooks of a root that is deleted. If a hook exists because it
+// also runs when the root is applied, Helm deletes it first, and Argo CD keeps it.
 func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []Pair) {
 	there := lastOf(byKey(cluster, base.Objects))
 	for _, o := range base.OnDeletion {
@@ -143,7 +143,7 @@ func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []P
 			pairs = append(pairs, Pair{Key: key, Base: o})
 		}
 		create, remove := Pair{Key: key, Head: o, Generated: true}, Pair{Key: key, Base: o}
-		if exists && !hook.Replaced && hook.Applied && !Expires(o) { // it is applied over what is there
+		if exists && !hook.Replaced && hook.Applied && !Expires(o) { // it is applied over the existing one
 			pairs = append(pairs, Pair{Key: key, Base: o, Head: o})
 		} else {
 			pairs = append(pairs, create)

@@ -12,12 +12,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// LeaveIgnored makes unknown what updates of a root's objects leave as it is in the cluster: the
-// cluster has a value that others may have written, before the update and after it, whatever the
-// manifests have. What neither manifest has is taken to be in the cluster as it is in them, but in a
-// list that is left whole with a field of an item. A field that updates left so before, and that
-// they no longer do, is unknown before the update alone, which sets it: base and head are the root
-// at both sides, nil where it is not there.
+// LeaveIgnored marks as unknown the fields that updates of a root's objects do not set: others may have
+// written them in the cluster, whatever the manifests contain. A field that neither manifest has is taken to
+// be absent, except in a list that is left alone for a field of an item. A field that was ignored at base and
+// is not at head is unknown in the old object only. base and head are the root on both sides, nil where it
+// does not exist.
 func LeaveIgnored(base, head *change.Rendered, pairs []Pair) []Pair {
 	was, is := ignoredOf(base), ignoredOf(head)
 	if len(was) == 0 && len(is) == 0 {
@@ -32,7 +31,7 @@ func LeaveIgnored(base, head *change.Rendered, pairs []Pair) []Pair {
 	return pairs
 }
 
-// ignoredOf returns what updates of a root's objects leave as it is.
+// ignoredOf returns the fields that updates of a root's objects do not set.
 func ignoredOf(r *change.Rendered) []render.Ignored {
 	if r == nil || r.Root.Unit == nil {
 		return nil
@@ -40,7 +39,8 @@ func ignoredOf(r *change.Rendered) []render.Ignored {
 	return r.Root.Unit.Apply.Ignored
 }
 
-// takeBack makes unknown, before an update, the fields that were ignored and that the update sets.
+// takeBack marks as unknown, in the old object, the fields that were ignored at base and that the
+// update sets.
 func takeBack(was []render.Ignored, p *Pair) {
 	base, head := p.Base.Content(), p.Head.Content()
 	var fields []render.Unknown
@@ -109,20 +109,20 @@ func ignoredPaths(f render.Ignored, base, head map[string]any) [][]string {
 	return expand(f.Path, base, head)
 }
 
-// leaving returns an object with another content and some more unknown fields.
+// leaving returns an object with other content and additional unknown fields.
 func leaving(o *admission.Object, content map[string]any, fields []render.Unknown) *admission.Object {
 	left := admission.NewObject(content)
 	left.Tag, left.Unknown = o.Tag, slices.Concat(o.Unknown, fields)
 	return left
 }
 
-// isKept reports whether a path leads to what an object is known by, which nobody leaves to others.
+// isKept reports whether a path leads to a field that identifies an object, which is never ignored.
 func isKept(path []string) bool {
 	return len(path) == 1 && slices.Contains([]string{"apiVersion", "kind", "metadata"}, path[0]) ||
 		len(path) == 2 && path[0] == "metadata" && slices.Contains([]string{"name", "namespace"}, path[1])
 }
 
-// below returns the paths of all that either object has beside what it is known by.
+// below returns the paths of all fields of the objects, and of their metadata.
 func below(objects ...map[string]any) (paths [][]string) {
 	for _, o := range objects {
 		metadata, _ := o["metadata"].(map[string]any)
@@ -136,8 +136,8 @@ func below(objects ...map[string]any) (paths [][]string) {
 	return sorted(paths)
 }
 
-// expand returns the paths that a path with render.AnyItem stands for in either object. What comes
-// below a value that is not there stays as it is.
+// expand returns the paths in either object that match a path with render.AnyItem. The part of the
+// path below a missing value is kept as it is.
 func expand(path []string, objects ...map[string]any) (paths [][]string) {
 	for _, o := range objects {
 		expandIn(o, nil, path, func(found []string) { paths = append(paths, found) })
@@ -178,8 +178,8 @@ func sorted(paths [][]string) [][]string {
 	return slices.CompactFunc(paths, slices.Equal)
 }
 
-// with returns a copy of a value with another at a path, which shares the rest. Mappings that are
-// not there are made, lists and their items are not.
+// with returns a copy of a value with item at a path; it shares the rest. Missing mappings are
+// created, missing lists and list items are not.
 func with(value any, path []string, item any) any {
 	if len(path) == 0 {
 		return item

@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// wholeList returns the beginning of a path that leads to the outermost list on it that Argo CD takes
-// from the cluster whole: one whose items a strategic merge does not merge by a key, as none of a
-// custom resource are (controller/sync.go, normalizeTargetResources). It is false where there is none.
+// wholeList returns the beginning of a path, up to the outermost list that Argo CD takes from the cluster as
+// a whole: one whose items a strategic merge does not merge by a key, as for all lists of custom resources
+// (controller/sync.go, normalizeTargetResources). It returns false if there is no such list.
 func wholeList(kind schema.GroupVersionKind, path []string, objects ...map[string]any) ([]string, bool) {
 	for _, o := range objects {
 		if n := stepsToList(merging(kind), o, path); n < len(path) {
@@ -21,7 +21,7 @@ func wholeList(kind schema.GroupVersionKind, path []string, objects ...map[strin
 	return path, false
 }
 
-// merging describes how objects of a kind are merged, nil for kinds that have no strategic merge.
+// merging returns the merge rules of a kind, nil for kinds without a strategic merge.
 func merging(kind schema.GroupVersionKind) strategicpatch.LookupPatchMeta {
 	object, err := scheme.Scheme.New(kind)
 	if err != nil {
@@ -34,7 +34,8 @@ func merging(kind schema.GroupVersionKind) strategicpatch.LookupPatchMeta {
 	return meta
 }
 
-// stepsToList is the number of steps of a path to the first list that is taken whole, or of all steps.
+// stepsToList returns the number of steps of a path to the first list that is taken as a whole, or of all
+// steps.
 func stepsToList(meta strategicpatch.LookupPatchMeta, value any, path []string) int {
 	for i, step := range path {
 		switch v := value.(type) {
@@ -57,8 +58,8 @@ func stepsToList(meta strategicpatch.LookupPatchMeta, value any, path []string) 
 	return len(path)
 }
 
-// mergingBelow describes how the value of a field is merged: a mapping field by field, a list by a key of its
-// items. It is nil for a value that is replaced whole.
+// mergingBelow returns the merge rules of the value of a field: a mapping is merged field by field, a list by
+// a key of its items. It returns nil for a value that is replaced as a whole.
 func mergingBelow(meta strategicpatch.LookupPatchMeta, field string, value any) strategicpatch.LookupPatchMeta {
 	if meta == nil {
 		return nil

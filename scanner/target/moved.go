@@ -10,26 +10,25 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Moves are the objects of a target that some of its roots lose and others gain: an
-// API server gets requests to update them, and none to delete or to create them. An
-// object that a root keeps is not among them, whatever other roots have of its key:
-// overlays of one target have the same keys.
+// Moves are the objects of a target that some of its roots lose and others gain: an API server gets
+// requests to update them, not to delete or create them. An object that a root keeps is not among
+// them, even if other roots have objects of its key: overlays of one target have the same keys.
 type Moves struct {
-	// elsewhere has, by root, the keys whose objects are judged where they went to.
+	// elsewhere has, by root, the keys of objects that are judged in the root that gained them.
 	elsewhere map[render.RootID]map[admission.Key]bool
-	// origins has, by root and key, what the root's objects of the key may have been
-	// at base: each list is one possibility, the empty one that they are new.
+	// origins has, by root and key, the possible base versions of the root's objects of the key: each
+	// list is one possibility, the empty one that they are new.
 	origins map[render.RootID]map[admission.Key][][]*admission.Object
-	// Replaced are the units that are replaced by new ones which have their objects, in order.
+	// Replaced are the units that are replaced by new units with the same objects, in order.
 	Replaced []*Replaced
-	// Unsure are the moves of which it is not known which object became which.
+	// Unsure are the moves for which it is not known which object became which.
 	Unsure []*Move
 }
 
-// Move is what becomes of one key.
+// Move describes which roots lose and gain the objects of one key.
 type Move struct {
 	Key admission.Key
-	// from are the roots that lose the key, to those that gain it, in order.
+	// From are the roots that lose the key, To those that gain it, in order.
 	From, To []Holding
 	// kept are the objects of the key that another root of the cluster had and still has.
 	kept []*admission.Object
@@ -40,16 +39,15 @@ func (m *Move) isUnsure() bool {
 	return len(m.From) != 1 || len(m.To) != 1 || m.To[0].unsure
 }
 
-// Holding is what a root has, or had, of a key. It is unsure when the root did not
-// render at base, so that it may have had it before.
+// Holding are the objects of a key that a root has, or had. It is unsure when the root did not render
+// at base, so that it may have had them before.
 type Holding struct {
 	Root    render.RootID
 	objects []*admission.Object
 	unsure  bool
 }
 
-// FindMoves compares what all roots of a target lose with what those gain that are
-// judged.
+// FindMoves compares the objects that roots of a target lose with those that judged roots gain.
 func (s *Servers) FindMoves(c *change.Change) Moves {
 	ms := Moves{
 		elsewhere: map[render.RootID]map[admission.Key]bool{},
@@ -85,7 +83,7 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	return ms
 }
 
-// movedKeys are the keys that some roots of a target lose and others gain, in order.
+// movedKeys returns the keys that some roots of a target lose and others gain, in order.
 func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held holdings) []*Move {
 	moved := map[admission.Key]*Move{}
 	of := func(key admission.Key) *Move {
@@ -97,7 +95,7 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 	for _, root := range t.allRoots() {
 		base, head := c.Base.Roots[root], c.Head.Roots[root]
 		before, after := t.Base.Applied(base), t.Head.Applied(head)
-		if base == head && len(before) == len(after) || head != nil && head.Problem != nil { // what it loses is not known
+		if base == head && len(before) == len(after) || head != nil && head.Problem != nil { // the objects that it loses are not known
 			continue
 		}
 		had, has := byKey(cluster, named(before)), byKey(cluster, named(after))
@@ -124,8 +122,8 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 	return slices.SortedFunc(maps.Values(moved), func(a, b *Move) int { return compareKeys(a.Key, b.Key) })
 }
 
-// keptNamespace returns the Namespace of a move that a root of a cluster had and still has. Others that get it
-// update it. Of Namespaces all roots are rendered that may have them.
+// keptNamespace returns the Namespace of a move that a root of a cluster had and still has: other roots that
+// gain it update it. All roots that may have Namespaces are rendered.
 func (t *Target) keptNamespace(m *Move) []*admission.Object {
 	key := m.Key
 	if t.Cluster == "" || key.Kind != kinds.Namespace.Kind || key.Group != kinds.Namespace.Group {
@@ -144,11 +142,11 @@ func (t *Target) keptNamespace(m *Move) []*admission.Object {
 	return nil
 }
 
-// holdings are what roots had and have, by key.
+// holdings are the objects of roots at base and at head, by key.
 type holdings map[render.RootID][2]map[admission.Key][]*admission.Object
 
-// separate takes roots out of a move whose objects are deleted and created, and not updated, by what isApart
-// reports of two: those for which it is true of all roots of the other side.
+// separate removes from a move the roots whose objects are deleted and created, not updated: those for which
+// isApart is true with every root of the other side.
 func (m *Move) separate(isApart func(lost, gained Holding) bool) {
 	from, to := m.From, m.To
 	m.From = slices.DeleteFunc(slices.Clone(from), func(l Holding) bool {
@@ -159,9 +157,9 @@ func (m *Move) separate(isApart func(lost, gained Holding) bool) {
 	})
 }
 
-// deletesTaken reports whether the deployer of a root deletes objects that the root loses also where that of
-// another root has applied them since. Helm deletes what a release loses, whoever has it. Flux and flux-operator
-// delete what has their labels, which they write over those of another unit of theirs; others leave the labels,
+// deletesTaken reports whether the deployer of a root deletes objects that the root loses even if the
+// deployer of another root has applied them since. Helm always does. Flux and flux-operator delete objects
+// with their labels, and overwrite the labels of another unit of theirs. Other deployers leave the labels,
 // but flux-operator removes those of Flux.
 func deletesTaken(c *change.Change, lost Holding, by render.RootID) bool {
 	if !c.Removes(lost.Root, lost.objects[len(lost.objects)-1]) {
@@ -178,8 +176,8 @@ func deletesTaken(c *change.Change, lost Holding, by render.RootID) bool {
 	return false
 }
 
-// deletesFirst reports whether a unit of Flux or flux-operator deletes objects that it loses to a new unit of its
-// kind before that applies any: it is gone, or it is what applies the object of the new one.
+// deletesFirst reports whether a unit of Flux or flux-operator deletes objects that it loses to a new unit of
+// its kind before that unit applies any: it is gone, or it applies the object of the new unit.
 func deletesFirst(c *change.Change, lost Holding, by render.RootID) bool {
 	if lost.Root.Kind != by.Kind || by.Kind != render.KindFlux && by.Kind != render.KindResourceSet {
 		return false
@@ -204,7 +202,7 @@ type Replaced struct {
 	Objects  []*admission.Object
 }
 
-// replace notes the objects of a move that are deleted before they are applied by a new unit.
+// replace records the objects of a move that are deleted before a new unit applies them.
 func (ms *Moves) replace(c *change.Change, lost, gained []Holding) {
 	for _, l := range lost {
 		for _, g := range gained {
@@ -220,8 +218,8 @@ func (ms *Moves) replace(c *change.Change, lost, gained []Holding) {
 	}
 }
 
-// areOverlays reports whether two roots have objects of the same key, at base or at head. A cluster has one object
-// of a key, so these are overlays for several clusters, of which one loses an object and another gets a new one.
+// areOverlays reports whether two roots have objects of the same key, at base or at head. A cluster has one
+// object of a key, so these are overlays for several clusters: one loses an object, and another gains one.
 func (h holdings) areOverlays(a, b render.RootID) bool {
 	for i, objects := range h[a] {
 		for key := range objects {
@@ -233,13 +231,13 @@ func (h holdings) areOverlays(a, b render.RootID) bool {
 	return false
 }
 
-// named are the objects that are not named by the server.
+// named returns the objects whose names are not generated.
 func named(objects []*admission.Object) []*admission.Object {
 	return slices.DeleteFunc(slices.Clone(objects), isGenerated)
 }
 
-// allRoots are a target's roots, in order: those that are judged, and
-// those that are only looked at.
+// allRoots returns a target's roots, in order: those that are judged, and those that are only part of
+// its states.
 func (t *Target) allRoots() []render.RootID {
 	ids := slices.Clone(t.Roots)
 	for _, st := range []*State{t.Base, t.Head} {
@@ -251,9 +249,9 @@ func (t *Target) allRoots() []render.RootID {
 	return slices.Compact(ids)
 }
 
-// settle finds out which object became which. Equal ones did; of what is left each
-// may have become each. Where more roots gain it than lose it one of them creates it
-// too, and where more lose it one of them deletes it.
+// settle determines which object became which. Equal objects are matched; each of the others may have
+// become any of the others. If more roots gain the key than lose it, one of them may create it; if
+// more lose it, one of them deletes it.
 func (ms *Moves) settle(m *Move) {
 	from, to := ms.settleEqual(m)
 	candidates := from
@@ -275,8 +273,7 @@ func (ms *Moves) settle(m *Move) {
 	}
 }
 
-// settleEqual settles what is the same where it was and where it is, and returns the
-// rest.
+// settleEqual settles the objects that are equal at base and at head, and returns the rest.
 func (ms *Moves) settleEqual(m *Move) (from, to []Holding) {
 	from = slices.Clone(m.From)
 	for _, g := range m.To {
@@ -292,7 +289,7 @@ func (ms *Moves) settleEqual(m *Move) (from, to []Holding) {
 	return from, to
 }
 
-// leave notes that objects are judged in another root than the one they leave.
+// leave records that objects that a root loses are judged in another root.
 func (ms *Moves) leave(root render.RootID, key admission.Key) {
 	if ms.elsewhere[root] == nil {
 		ms.elsewhere[root] = map[admission.Key]bool{}
@@ -300,7 +297,7 @@ func (ms *Moves) leave(root render.RootID, key admission.Key) {
 	ms.elsewhere[root][key] = true
 }
 
-// offer notes what the objects of a key may have been at base, equal ones once.
+// offer records a possible base version of the objects of a key; equal ones once.
 func (ms *Moves) offer(root render.RootID, key admission.Key, objects []*admission.Object) {
 	if ms.origins[root] == nil {
 		ms.origins[root] = map[admission.Key][][]*admission.Object{}
@@ -311,7 +308,8 @@ func (ms *Moves) offer(root render.RootID, key admission.Key, objects []*admissi
 	}
 }
 
-// Pairs are those of a root whose objects moved or stayed.
+// Pairs returns the pairs of a root, with the objects that moved to it and without those that moved
+// away.
 func (ms *Moves) Pairs(root render.RootID, cluster *admission.Cluster, base, head []*admission.Object) []Pair {
 	elsewhere, origins := ms.elsewhere[root], ms.origins[root]
 	if len(elsewhere)+len(origins) == 0 {

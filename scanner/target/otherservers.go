@@ -9,17 +9,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// OtherServer is a setting of an API server in files that differs from that of the imitated one.
+// OtherServer is a setting of an API server, in a file, that differs from the imitated server.
 type OtherServer struct {
-	// Setting is the first that says so, and Others is how many more do.
+	// Setting is the first of equal settings, Others the number of the others.
 	clusterconfig.Setting
 	Others int
-	// Says is what it is, and what has it imitated.
+	// Says describes the setting and how to imitate it.
 	Says string
 }
 
-// OtherServers compares the settings of API servers in files with the server that the process imitates. A target that
-// configures a version, feature gates or a runtime config needs no remark about them.
+// OtherServers returns the settings of API servers in files that differ from the server that the process
+// imitates. A version, feature gates or a runtime config that is configured is not compared.
 func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherServer {
 	known := config.Target{KubernetesVersion: c.KubernetesVersion, FeatureGates: c.FeatureGates, RuntimeConfig: c.RuntimeConfig}
 	for _, t := range c.Targets {
@@ -48,7 +48,7 @@ func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherSer
 	return all
 }
 
-// differs says what an API server has that the one that is imitated has not; it is empty for nothing.
+// differs describes how a setting differs from the imitated server; it returns "" if it does not.
 func differs(s *clusterconfig.Setting, known *config.Target) string {
 	switch {
 	case s.Version != "" && known.KubernetesVersion == "" && release.Minor(s.Version) != release.Minor(emulation.Version()):

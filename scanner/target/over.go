@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// applyOverExported has the states look up objects that decide about others as the cluster has them
-// once the trees are applied: with the labels of a Namespace, for instance, that others wrote.
+// applyOverExported replaces objects of the states that affect how others are judged by what the
+// cluster has after the trees are applied: for instance a Namespace with labels that others wrote.
 func (t *Target) applyOverExported(ctx context.Context) {
 	if len(t.exported) == 0 {
 		return
@@ -36,8 +36,8 @@ func (t *Target) applyOverExported(ctx context.Context) {
 	t.Changed = changedKeys(t.Base, t.Head)
 }
 
-// overExported returns, by the objects of a state that decide about others, what they become when they
-// are applied over what the cluster has. last is what the base has.
+// overExported returns, for the objects of a state that affect how others are judged, the results of applying
+// them over the live objects. last are the objects of the base.
 func (t *Target) overExported(ctx context.Context, s *State, last map[admission.Key]*admission.Object) map[*admission.Object]*admission.Object {
 	over := map[*admission.Object]*admission.Object{}
 	for _, r := range s.Roots {
@@ -58,7 +58,7 @@ func (t *Target) overExported(ctx context.Context, s *State, last map[admission.
 	return over
 }
 
-// appliedOver returns what the object of an update becomes; nil where the server refuses it, or that
+// appliedOver returns the object that results from an update; nil if the server refuses it, or if the result
 // is not known.
 func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.Ask) *admission.Object {
 	request, _, err := cluster.Prepare(ctx, ask)
@@ -77,7 +77,7 @@ func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.
 	return applied
 }
 
-// substitute has others in place of objects of the state.
+// substitute replaces objects of the state by others.
 func (s *State) substitute(others map[*admission.Object]*admission.Object, opts admission.ClusterOptions) {
 	roots := slices.Clone(s.Roots)
 	for i, r := range roots {

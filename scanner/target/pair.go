@@ -10,18 +10,19 @@ import (
 // Pair is an object of a root before and after the change: one request.
 type Pair struct {
 	Key admission.Key
-	// base is nil for a CREATE, head for a DELETE; both are set for an UPDATE, which
-	// is a no-op when they are equal.
+	// Base is nil for a CREATE, Head for a DELETE; both are set for an UPDATE, which is a no-op when
+	// they are equal.
 	Base, Head *admission.Object
 	Same       bool
-	// Live is the object before the change as the cluster has it, if that was given. Then
-	// an object that only the head has is updated, too.
+	// Live is the object in the cluster before the change, if it is known. With it, an object that
+	// only the head has is updated, too.
 	Live *admission.Object
-	// Generated marks an object that is named by the server, or a hook: it is created
-	// whenever it is applied.
+	// Generated is set for an object with a generated name, or a hook: it is created whenever it is
+	// applied.
 	Generated bool
-	// Earlier is what was deleted before the change, when the deployer last did what it does now: a
-	// hook is deleted whenever it has run, or runs again. It is nil where it did no such thing.
+	// Earlier is the object that was deleted before the change, when the deployer last took this
+	// step: a hook is deleted whenever it has run, or runs again. It is nil if there was no such
+	// step.
 	Earlier *admission.Object
 	// Resumed is set when the base's version was not applied, because the deployer was
 	// suspended.
@@ -38,7 +39,7 @@ func (p Pair) Operation() apiserver.Operation {
 	return apiserver.Update
 }
 
-// Object is what the pair is about: the head's version unless it is gone.
+// Object returns the head's object, or the base's if the head has none.
 func (p Pair) Object() *admission.Object {
 	if p.Head == nil {
 		return p.Base
@@ -46,12 +47,11 @@ func (p Pair) Object() *admission.Object {
 	return p.Head
 }
 
-// PairObjects pairs what a root renders to at base and at head, in the order of
-// the head's objects, then of the base's that are gone. Several objects of one key
-// are paired in their order; what one side has more of goes with the last of the
-// other, which is the one that stays when they are applied in their order. Objects
-// the server names (generateName) are the same when they are equal; one that is gone
-// was never applied under a known name, so nothing deletes it.
+// PairObjects pairs the objects of a root at base and at head, in the order of the head's objects,
+// then of the base's that are gone. Several objects of one key are paired in their order; additional
+// ones on one side are paired with the last of the other side, the one that remains when they are
+// applied in order. Objects with generated names (generateName) are the same when they are equal; one
+// that is gone was never applied under a known name, so nothing deletes it.
 func PairObjects(cluster *admission.Cluster, base, head []*admission.Object) []Pair {
 	before := byKey(cluster, base)
 	last, left := lastOf(before), before
@@ -71,7 +71,7 @@ func PairObjects(cluster *admission.Cluster, base, head []*admission.Object) []P
 			continue
 		}
 		left[key] = left[key][1:]
-		if stays[key] != nil && isGenerated(stays[key]) { // a hook, in whose place it was
+		if stays[key] != nil && isGenerated(stays[key]) { // it was replaced by a hook
 			pairs = append(pairs, Pair{Key: key, Base: o})
 			continue
 		}
@@ -82,7 +82,7 @@ func PairObjects(cluster *admission.Cluster, base, head []*admission.Object) []P
 	return pairs
 }
 
-// byKey sorts objects by their keys.
+// byKey groups objects by their keys.
 func byKey(cluster *admission.Cluster, objects []*admission.Object) map[admission.Key][]*admission.Object {
 	all := map[admission.Key][]*admission.Object{}
 	for _, o := range objects {
@@ -92,7 +92,7 @@ func byKey(cluster *admission.Cluster, objects []*admission.Object) map[admissio
 	return all
 }
 
-// lastOf is the last object of each key.
+// lastOf returns the last object of each key.
 func lastOf(objects map[admission.Key][]*admission.Object) map[admission.Key]*admission.Object {
 	last := map[admission.Key]*admission.Object{}
 	for key, all := range objects {
@@ -101,7 +101,7 @@ func lastOf(objects map[admission.Key][]*admission.Object) map[admission.Key]*ad
 	return last
 }
 
-// take takes the base's version of p's object out of candidates.
+// take removes the base's version of p's object from candidates and returns it.
 func take(candidates []*admission.Object, p Pair) (*admission.Object, []*admission.Object) {
 	for i, o := range candidates {
 		if isGenerated(o) == p.Generated && (!p.Generated || change.Equal(o, p.Head)) {
@@ -112,8 +112,8 @@ func take(candidates []*admission.Object, p Pair) (*admission.Object, []*admissi
 	return nil, candidates
 }
 
-// isGenerated reports whether an object is created whenever it is applied: the server names it,
-// or it is a hook that is not updated.
+// isGenerated reports whether an object is created whenever it is applied: its name is generated, or
+// it is a hook that is not updated.
 func isGenerated(o *admission.Object) bool {
 	hook := change.HookOf(o)
 	return o.Name() == "" && o.GenerateName() != "" || change.RoleOf(o) == render.RoleHook && (hook == nil || !hook.Updated)

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// changedKeys are the governing objects that differ anywhere between two states: a
-// superset of what differs for any one root, found once for all of them.
+// changedKeys returns the keys of governing objects that differ anywhere between two states: a
+// superset of those that differ for any one root, computed once for all of them.
 func changedKeys(base, head *State) []admission.Key {
 	keys := []admission.Key{}
 	for key, defs := range head.Governing {
@@ -38,29 +38,29 @@ func sameDefinitions(a, b []Definition, andRoots bool) bool {
 	})
 }
 
-// Reach is what a change of governing objects means for the objects of one root
-// that did not change themselves.
+// Reach describes the effect of changed governing objects on the objects of one root that did not
+// change themselves.
 type Reach struct {
-	// Any is set when what governs the root differs at all.
+	// Any is set when any object that governs the root differs.
 	Any bool
-	// policies are the names of policies whose text, bindings or params changed, or
-	// the RBAC they ask about.
+	// policies are the names of policies whose text, bindings or params changed, or that read changed
+	// RBAC objects.
 	policies map[string]bool
-	// Namespaces are those that changed, spatial the policies that look at
-	// namespaces: together they may decide otherwise about the objects in them.
+	// Namespaces are the names of changed Namespaces, NamespacePolicies those of policies that read
+	// namespaces: these policies may decide differently about the objects in them.
 	Namespaces        map[string]bool
 	NamespacePolicies map[string]bool
-	// mutations are the names of policies that may change objects otherwise than before, and
-	// namespaceMutations those that look at namespaces.
+	// mutations are the names of policies that may change objects differently than before, and
+	// namespaceMutations those of policies that read namespaces.
 	mutations, namespaceMutations map[string]bool
-	// kinds are custom kinds whose definition changed.
+	// kinds are the custom kinds whose definitions changed.
 	kinds map[schema.GroupKind]bool
 
 	params []admission.Key
 	rbac   bool
 }
 
-// reachOf works out what the changed keys mean for root.
+// reachOf computes the effect of changed keys on root.
 func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach {
 	r := Reach{
 		policies: map[string]bool{}, Namespaces: map[string]bool{},
@@ -81,7 +81,7 @@ func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach 
 	return r
 }
 
-// add notes a changed object, given all its versions.
+// add records a changed object, given all its versions.
 func (r *Reach) add(key admission.Key, versions []Definition) {
 	r.Any = true
 	kind := schema.GroupKind{Group: key.Group, Kind: key.Kind}
@@ -111,8 +111,8 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 	}
 }
 
-// spread adds the names of the policies that changed objects of other kinds reach, and of those
-// that look at namespaces.
+// spread adds to reached the names of the policies that other changed objects affect, and to
+// inNamespaces those that read namespaces.
 func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
 	by := written.ByPolicy(v.Bindings)
 	for _, p := range v.Policies {
@@ -125,7 +125,7 @@ func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
 	}
 }
 
-// reaches reports whether a policy, which the bindings bind, may say something else than before.
+// reaches reports whether a policy with its bindings may decide differently than before.
 func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
 	if r.rbac && written.Mentions(p, "authorizer") {
 		return true
@@ -141,7 +141,7 @@ func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 	})
 }
 
-// policiesFor names the policies that may say something else than before about an
+// policiesFor returns the names of the policies that may decide differently than before about an
 // object that did not change; all is set when every policy may.
 func (r *Reach) policiesFor(key admission.Key) (names map[string]bool, all bool) {
 	if r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}] {
@@ -150,14 +150,13 @@ func (r *Reach) policiesFor(key admission.Key) (names map[string]bool, all bool)
 	return r.within(key, r.policies, r.NamespacePolicies), false
 }
 
-// mutationsFor names the policies that may change an object that did not change itself otherwise
-// than before.
+// mutationsFor returns the names of the policies that may change an object differently than before,
+// although the object itself did not change.
 func (r *Reach) mutationsFor(key admission.Key) map[string]bool {
 	return r.within(key, r.mutations, r.namespaceMutations)
 }
 
-// within returns the names of policies that are reached, and of those that look at namespaces for
-// what is in a namespace that changed.
+// within returns the names in reached and, for objects in a changed namespace, those in inNamespaces.
 func (r *Reach) within(key admission.Key, reached, inNamespaces map[string]bool) map[string]bool {
 	namespace := key.Namespace
 	if key.Group == "" && key.Kind == "Namespace" {

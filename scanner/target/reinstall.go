@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Reinstall makes the updates of a release that is removed and installed anew deletions and creations. What Helm
-// leaves behind, as the objects ask for it, is updated.
+// Reinstall turns the updates of a release that is removed and installed again into deletions and creations.
+// Objects that Helm keeps (by their annotations) are updated.
 func Reinstall(c *change.Change, base, head *change.Rendered, pairs []Pair) []Pair {
 	if base == nil || head == nil || !change.Reinstalled(head.Root) {
 		return pairs

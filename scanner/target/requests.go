@@ -7,8 +7,7 @@ import (
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
-// Requests are those of a root's pairs that its deployer makes requests of. It is nil where
-// it is not known whether there are any, which is reported elsewhere.
+// Requests returns those of a root's pairs for which its deployer makes requests.
 func Requests(c *change.Change, base, head *change.Rendered, pairs []Pair) []Pair {
 	return slices.DeleteFunc(pairs, func(p Pair) bool {
 		if p.Operation() == apiserver.Delete {
@@ -19,8 +18,8 @@ func Requests(c *change.Change, base, head *change.Rendered, pairs []Pair) []Pai
 	})
 }
 
-// Resume makes the pairs of a unit that was suspended before ones that the change concerns:
-// what lies in the tree was not applied, as far as it is known.
+// Resume marks the pairs of a unit that was suspended at base as affected by the change: the base's
+// objects were not applied, as far as is known.
 func Resume(base, head *change.Rendered, pairs []Pair) []Pair {
 	if base == nil || head == nil || !change.Suspended(base.Root) || change.Suspended(head.Root) {
 		return pairs

@@ -10,8 +10,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// KnowsRights reports whether a target of a configuration has all objects that grant rights: then
-// they decide each request. whole are the kinds of which the objects beside the trees are all.
+// KnowsRights reports whether all objects that grant rights are known for a target of a
+// configuration: then they decide each request. whole are the kinds of which all objects are given
+// beside the trees.
 func KnowsRights(c *change.Change, from config.Config, whole []schema.GroupKind) (bool, error) {
 	b := builder{c, from, Given{}, whole}
 	for _, t := range slices.Concat(from.Targets, []config.Target{{}}) {

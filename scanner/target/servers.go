@@ -15,15 +15,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Servers are the API servers that decide the requests of a target. Roots that see the
-// same share them.
+// Servers are the API servers that decide the requests of a target. Roots that see the same objects
+// share them.
 type Servers struct {
 	Target  *Target
 	builder *server.Builder
-	// definitions are the CRDs of the head that differ from the base's: they are
-	// applied before the objects that need them.
+	// definitions are the CRDs of the head that differ from the base's: they are applied before the
+	// objects of their kinds.
 	definitions *admission.Index
-	// later has what policies in force see of what only the head has, by all that it has.
+	// later maps a layer of the head to the part of it that policies in force see.
 	later map[*admission.Index]*admission.Index
 }
 
@@ -39,30 +39,30 @@ func NewServers(t *Target, compiler *policy.Compiler) *Servers {
 	return s
 }
 
-// everything returns the cluster that knows all kinds of the change, those of the head
-// before those of the base where their definitions differ.
+// everything returns a cluster that knows all kinds of the change. Where definitions differ, those of
+// the head come before those of the base.
 func (s *Servers) everything() *admission.Cluster {
 	t := s.Target
 	return s.builder.Cluster(s.definitions, t.Base.Shared, t.Base.Given, t.Head.Shared, t.Head.Given)
 }
 
-// RootReview is what decides the requests about the objects of one root, and how the
-// change affects it.
+// RootReview decides the requests about the objects of one root, and describes how the change affects
+// it.
 type RootReview struct {
 	Root  render.RootID
 	Reach Reach
-	// Workloads is set when workloads are expanded into what their controllers create.
+	// Workloads is set when workloads are expanded into the objects that their controllers create.
 	Workloads bool
-	// inForce has the policies of the base, proposed those of the head. They are the same
-	// when nothing that governs the root differs, or there is no base. before decides on
-	// the base's objects by the base alone.
+	// InForce has the policies of the base, Proposed those of the head. They are the same when
+	// nothing that governs the root differs, or there is no base. Before decides on the base's
+	// objects by the base alone.
 	InForce, Proposed, Before *server.Server
-	// refusals are the head's policies that an API server would not accept, before
-	// the change and after it.
+	// Refusals are the head's policies that an API server would not accept, RefusalsBefore the
+	// base's.
 	RefusalsBefore, Refusals []policy.Refusal
 }
 
-// Review returns what decides the requests about a root's objects.
+// Review returns the review of the requests about a root's objects.
 func (s *Servers) Review(ctx context.Context, root render.RootID) *RootReview {
 	t := s.Target
 	r := &RootReview{Root: root}
@@ -78,8 +78,8 @@ func (s *Servers) Review(ctx context.Context, root render.RootID) *RootReview {
 	return r
 }
 
-// server returns the server with the policies of a state that a root sees. Objects of
-// first come before those of the state, objects of also after them.
+// server returns the server with the policies of a state that a root sees. Objects of first precede
+// those of the state, objects of also follow them.
 func (s *Servers) server(ctx context.Context, st *State, root render.RootID, first []*admission.Index, also *State) (*server.Server, []policy.Refusal) {
 	views, refusals := []server.View{}, []policy.Refusal{}
 	for _, set := range st.policySets(root) {
@@ -96,8 +96,8 @@ func (s *Servers) server(ctx context.Context, st *State, root render.RootID, fir
 	return s.builder.Server(views...), refusals
 }
 
-// seenInForce returns what policies in force see of a layer of the head. Rights that the
-// change grants do not answer them: it could grant itself an exemption.
+// seenInForce returns the part of a layer of the head that policies in force see: all but the objects
+// that grant rights, since a change could grant itself an exemption.
 func (s *Servers) seenInForce(layer *admission.Index) *admission.Index {
 	if s.later[layer] == nil {
 		s.later[layer] = layer.Without(func(kind schema.GroupKind) bool { return kinds.Of(kind).Effect == kinds.Authorizes })
@@ -105,16 +105,16 @@ func (s *Servers) seenInForce(layer *admission.Index) *admission.Index {
 	return s.later[layer]
 }
 
-// PoliciesFor names the policies that may say something else than before about an object that
-// did not change; all is set when every policy may, since the server may read the object
+// PoliciesFor returns the names of the policies that may decide differently than before about an
+// object that did not change; all is set when every policy may, since the server may read the object
 // differently, or other policies change it.
 func (h *RootReview) PoliciesFor(p Pair) (names map[string]bool, all bool) {
 	names, all = h.Reach.policiesFor(p.Key)
 	return names, all || h.mutatesAnew(p)
 }
 
-// mutatesAnew reports whether policies may change an object, or what is created of it, otherwise
-// than before.
+// mutatesAnew reports whether policies may change an object, or the objects created from it,
+// differently than before.
 func (h *RootReview) mutatesAnew(p Pair) bool {
 	names := h.Reach.mutationsFor(p.Key)
 	if len(names) == 0 {
@@ -127,8 +127,8 @@ func (h *RootReview) mutatesAnew(p Pair) bool {
 	})
 }
 
-// Concerns reports whether the change concerns a pair: it differs, or what judges
-// it does.
+// Concerns reports whether the change affects a pair: its objects differ, or the objects that govern
+// it do.
 func (h *RootReview) Concerns(p Pair) bool {
 	if !p.Same {
 		return true
@@ -140,8 +140,8 @@ func (h *RootReview) Concerns(p Pair) bool {
 	return all || len(names) > 0 && h.Proposed.MayMatch(names, p.Object(), p.Operation()) || h.concernsCreated(p, names)
 }
 
-// concernsCreated reports whether the change concerns what is created of an
-// object that did not change.
+// concernsCreated reports whether the change affects the objects that are created from an object that
+// did not change.
 func (h *RootReview) concernsCreated(p Pair, names map[string]bool) bool {
 	resources := controllers.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
 	if !h.Workloads || len(resources) == 0 {

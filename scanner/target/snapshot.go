@@ -18,9 +18,9 @@ import (
 // maxHeader bounds the header of a snapshot, in bytes.
 const maxHeader = 64 << 10
 
-// CompleteKinds are the kinds of which snapshots of a cluster have all objects: those of the files
-// at or below a path whose first document says so (preadmit snapshot). A path that is not
-// there has none.
+// CompleteKinds returns the kinds of which snapshots of a cluster (preadmit snapshot) have all
+// objects: those that the first documents of files at or below a path list. It is empty for a path
+// that does not exist.
 func CompleteKinds(tree fs.FS, name string) ([]schema.GroupKind, error) {
 	var all []schema.GroupKind
 	err := fs.WalkDir(tree, path.Clean(name), func(name string, d fs.DirEntry, err error) error {
@@ -44,7 +44,7 @@ func CompleteKinds(tree fs.FS, name string) ([]schema.GroupKind, error) {
 	return all, err
 }
 
-// headerKinds are those of a file's header; none if it has no header.
+// headerKinds returns the kinds that a file's header lists; none if it has no header.
 func headerKinds(data []byte) ([]schema.GroupKind, error) {
 	if !bytes.HasPrefix(data, []byte("apiVersion: "+report.APIVersion+"\n")) {
 		return nil, nil
@@ -67,9 +67,9 @@ func headerKinds(data []byte) ([]schema.GroupKind, error) {
 	return kinds, nil
 }
 
-// complete are the kinds of which a target has all objects: as configured, and by the snapshots
-// among its context. Of a change those at the base count: a change may not say that what it
-// lacks does not exist.
+// complete returns the kinds of which all objects of a target are known: those that are configured,
+// and those of the snapshots in its context. With a base, the base's snapshots count: a change must
+// not declare that missing objects do not exist.
 func (b *builder) complete(c config.Target) ([]schema.GroupKind, error) {
 	all := slices.Concat(c.Kinds(), b.whole)
 	tree := b.Head.Files

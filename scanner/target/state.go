@@ -12,19 +12,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// State is what a target holds on one side of the change: the objects of its roots
-// in the order of their paths, then those given by configuration and flags. A root
-// sees its own objects first, then any other root's, then what was given.
+// State is the state of a target on one side of the change: the objects of its roots in the order of
+// their paths, then those given by configuration and flags. A root sees its own objects first, then
+// those of other roots, then the given ones.
 type State struct {
 	side   *change.Side
 	Roots  []*change.Rendered
 	Shared *admission.Index
 	Given  *admission.Index
-	// Cluster sees everything, with no root's own objects before others.
+	// Cluster has all objects, without a preference for those of any root.
 	Cluster *admission.Cluster
 	// Releases are the HelmReleases of the roots.
 	Releases []*admission.Object
-	// Governing are the objects that decide how others are judged.
+	// Governing are the objects that affect how others are judged.
 	Governing map[admission.Key][]Definition
 	// PolicyKeys are the keys of policies and bindings, in order.
 	PolicyKeys []admission.Key
@@ -34,7 +34,7 @@ type State struct {
 	Ambiguous []admission.Key
 
 	created *created
-	// given is what Given has.
+	// given are the objects of Given.
 	given []*admission.Object
 
 	mu  sync.Mutex
@@ -45,12 +45,12 @@ type State struct {
 // Given objects have no roots.
 type Definition struct {
 	Object *admission.Object
-	// content is the same for equal objects in all states that are compared.
+	// content is the same pointer for equal objects in all states that are compared.
 	content *admission.Object
 	Roots   []render.RootID
 }
 
-// contents finds one object to stand for all equal ones.
+// contents maps keys to distinct objects; one object stands for all equal ones.
 type contents map[admission.Key][]*admission.Object
 
 func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
@@ -71,7 +71,7 @@ func newState(from *change.Side, opts admission.ClusterOptions, roots []*change.
 	return s
 }
 
-// share has the objects of all roots found by all.
+// share rebuilds the indexes of the objects of all roots.
 func (s *State) share(opts admission.ClusterOptions) {
 	all := []*admission.Object{}
 	for _, r := range s.Roots {
@@ -82,8 +82,8 @@ func (s *State) share(opts admission.ClusterOptions) {
 	s.Cluster = admission.NewCluster(opts, s.Shared, s.Given)
 }
 
-// govern collects the governing objects, which are those of a fixed set of kinds
-// and of the kinds that policies take as params.
+// govern collects the governing objects: those of a fixed set of kinds and of the kinds that policies
+// take as params.
 func (s *State) govern(params map[schema.GroupKind]bool, known contents) {
 	s.Governing, s.PolicyKeys, s.Ambiguous, s.nameless = map[admission.Key][]Definition{}, nil, nil, nil
 	for _, r := range s.Roots {
@@ -130,8 +130,8 @@ func (s *State) define(o *admission.Object, root render.RootID, params map[schem
 	}
 }
 
-// Visible returns the versions of a governing object that root sees: its own, else
-// every distinct one of the other roots, else the given one.
+// Visible returns the versions of a governing object that root sees: its own, else every distinct one
+// of the other roots, else the given one.
 func (s *State) Visible(root render.RootID, key admission.Key) []Definition {
 	others := []Definition{}
 	for _, d := range s.Governing[key] {
@@ -148,7 +148,7 @@ func (s *State) Visible(root render.RootID, key admission.Key) []Definition {
 	return s.Governing[key][:min(1, len(s.Governing[key]))]
 }
 
-// objects are what root itself renders to.
+// objects returns the objects that root itself renders to.
 func (s *State) objects(root render.RootID) []*admission.Object {
 	if s == nil {
 		return nil
@@ -161,8 +161,8 @@ func (s *State) objects(root render.RootID) []*admission.Object {
 	return nil
 }
 
-// layersFor are the layers of root's look-ups: its own objects first where they
-// differ from what it would find without, then lead's, then everybody's.
+// layersFor returns the layers of root's look-ups: its own objects if they differ from those it would
+// find otherwise, then lead's likewise, then those of all roots.
 func (s *State) layersFor(root, lead render.RootID) []*admission.Index {
 	layers := []*admission.Index{}
 	for _, first := range []render.RootID{root, lead} {
@@ -173,8 +173,8 @@ func (s *State) layersFor(root, lead render.RootID) []*admission.Index {
 	return append(layers, s.Shared, s.Given)
 }
 
-// differs reports whether root defines an object that others are judged by in
-// another version than the one that is found first.
+// differs reports whether root defines an object that affects how others are judged in another
+// version than the one that is found first.
 func (s *State) differs(root render.RootID) bool {
 	for _, o := range s.objects(root) {
 		if defs := s.Governing[s.Cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].Roots, root) {
@@ -191,7 +191,7 @@ func (s *State) differs(root render.RootID) bool {
 	return false
 }
 
-// index holds what root defines.
+// index returns the index of root's objects.
 func (s *State) index(root render.RootID) *admission.Index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,15 +201,15 @@ func (s *State) index(root render.RootID) *admission.Index {
 	return s.own[root]
 }
 
-// Visible are policies of one kind and their bindings, every version that a root sees.
+// Visible are policies of one kind and their bindings, in every version that a root sees.
 type Visible struct{ Policies, Bindings []*admission.Object }
 
-// VisiblePolicies are the ValidatingAdmissionPolicies that root sees.
+// VisiblePolicies returns the ValidatingAdmissionPolicies that root sees.
 func (s *State) VisiblePolicies(root render.RootID) Visible {
 	return s.visibleOf(root, kinds.Policy, kinds.Binding)
 }
 
-// VisibleMutations are the MutatingAdmissionPolicies that root sees.
+// VisibleMutations returns the MutatingAdmissionPolicies that root sees.
 func (s *State) VisibleMutations(root render.RootID) Visible {
 	return s.visibleOf(root, kinds.Mutation, kinds.MutationBinding)
 }
@@ -228,10 +228,9 @@ func (s *State) visibleOf(root render.RootID, policy, binding schema.GroupKind) 
 	return v
 }
 
-// policySets are the sets of policies and bindings that govern root. There is more
-// than one only when other roots define an object of the same name differently and
-// root itself does not define it: then each of them has its set, in which its own
-// version goes before those of others. The set is named by that root.
+// policySets returns the sets of policies and bindings that govern root. There are several only if
+// other roots define an object of the same name differently and root itself does not define it: then
+// each of them leads a set, in which its versions precede those of others.
 func (s *State) policySets(root render.RootID) []policySet {
 	leads := []render.RootID{{}}
 	for _, key := range s.PolicyKeys {
@@ -256,8 +255,8 @@ func (s *State) policySets(root render.RootID) []policySet {
 	return sets
 }
 
-// policySet is one set of policies and bindings, and the root whose versions went
-// before others, if that made a difference.
+// policySet is one set of policies and bindings, and the root whose versions precede others, if that
+// made a difference.
 type policySet struct {
 	lead    render.RootID
 	objects []*admission.Object

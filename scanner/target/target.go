@@ -19,54 +19,53 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// Target is a cluster with its state before and after the change. Without
-// configured targets there is one, of all roots: what a root does not define it may
-// find in any other.
+// Target is a cluster with its state before and after the change. Without configured targets there is
+// one of all roots: a root sees the objects of all others.
 type Target struct {
 	// Name is empty when no targets are configured.
 	Name string
-	// Cluster is the cluster of an entry point of a deployer; empty for roots of which is not
-	// known where they are deployed to.
+	// Cluster is the cluster of an entry point of a deployer; empty for roots whose cluster is not
+	// known.
 	Cluster string
-	// User makes the requests where the deployer of a root does not say, or when asked is set:
-	// somebody named the user.
-	User  user.Info
-	asked bool
+	// User makes the requests if the deployer of a root names no user, or if userSet is set: User is
+	// configured.
+	User    user.Info
+	userSet bool
 	// Roots are the roots to judge, at base or at head, in order.
 	Roots []render.RootID
-	// base is nil without a base, and is head when nothing that governs differs.
+	// Base is nil without a base.
 	Base, Head *State
 	// Changed are the governing objects that differ.
 	Changed []admission.Key
-	// Broken is what the configuration takes policies and context from at head, and does
-	// not render.
+	// Broken are the configured policies and context that do not render at head.
 	Broken []GivenRoot
-	// Namespace is where objects live that name none, as configured; empty if it is not.
+	// Namespace is the configured namespace of objects that name none; empty if none is configured.
 	Namespace string
 	// known are the kinds of which the states have all objects.
 	known kinds.Complete
-	// applier applies what no deployer of the repository does; empty if nobody says which tool it is.
+	// applier applies the objects that no deployer of the repository applies; empty if it is not
+	// configured.
 	applier apply.Applier
 	// nodePorts is the range of node ports, nil for the default.
 	nodePorts *utilnet.PortRange
-	// exported is what the cluster has of the objects of the trees, by their keys.
+	// exported are the known objects of the cluster that roots of the trees have too, by their keys.
 	exported map[admission.Key]*admission.Object
-	// creations are those of the policies that its clusters prepared.
+	// creations are the prepared creations of policies, shared by the clusters of the target.
 	creations admission.PolicyCreations
-	// Release is the API server of the target.
+	// Release is the release of the target's API server.
 	Release release.Release
 }
 
-// Options are those of the target's clusters.
+// Options returns the options of the target's clusters.
 func (t *Target) Options() admission.ClusterOptions {
 	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known, NodePorts: t.nodePorts, Policies: &t.creations}
 	if t.Base != nil {
-		opts.Removed = t.Base.Shared // what stays is in the head's state
+		opts.Removed = t.Base.Shared // objects that remain are in the head's state
 	}
 	return opts
 }
 
-// naming are the options of the cluster by which a state names its objects.
+// naming returns the options of the clusters that the states use to find the keys of objects.
 func (t *Target) naming() admission.ClusterOptions {
 	return admission.ClusterOptions{Namespace: t.Namespace, Policies: &t.creations}
 }
@@ -80,9 +79,9 @@ type builder struct {
 	whole []schema.GroupKind
 }
 
-// Build returns the targets of a configuration, or the one of all roots. whole are the kinds of
-// which all objects are given beside the trees. Mistakes of the configuration are an *InputError.
-// unclear are given objects of which is not known which root's they are.
+// Build returns the targets of a configuration, or the one of all roots. whole are the kinds of which
+// all objects are given beside the trees. Mistakes in the configuration are an *InputError. unclear
+// are the keys of exported objects that several roots have.
 func Build(ctx context.Context, c *change.Change, from config.Config, given Given, whole []schema.GroupKind) (targets []*Target, unclear []admission.Key, err error) {
 	b := builder{c, from, given, whole}
 	configured := from.Targets
@@ -105,9 +104,8 @@ func Build(ctx context.Context, c *change.Change, from config.Config, given Give
 	return targets, unclear, nil
 }
 
-// clustersOf returns the clusters that a target of the configuration stands for: those of
-// entry points of which it has roots, each by itself, and one without a name for roots of
-// which is not known where they are deployed to.
+// clustersOf returns the clusters that a configured target stands for: each cluster of an entry point
+// to which its roots belong, and "" for roots whose cluster is not known.
 func (b *builder) clustersOf(c config.Target) []string {
 	clusters := []string{}
 	for _, id := range b.SelectedRoots() {
@@ -145,7 +143,7 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err != nil {
 		return nil, &change.InputError{What: "kubernetesVersion", Err: err}
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, Release: served, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: kinds.CompleteOf(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
+	t := &Target{Name: c.Name, Cluster: cluster, Release: served, User: b.userOf(c), userSet: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: kinds.CompleteOf(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
 	head, err := b.buildState(ctx, b.Head, c, t, paths)
 	if err != nil {
 		return nil, err
@@ -168,14 +166,13 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	return t, err
 }
 
-// givenState is a state, and what of that beside the roots does not render.
+// givenState is a state, and the given roots that do not render.
 type givenState struct {
 	*State
 	broken []GivenRoot
 }
 
-// GivenRoot is a root behind a path from which the configuration takes policies and
-// context.
+// GivenRoot is a root at a path from which the configuration takes policies and context.
 type GivenRoot struct {
 	Path string
 	Root *change.Rendered
@@ -209,8 +206,8 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 	return &givenState{State: newState(from, t.naming(), roots, given), broken: broken}, nil
 }
 
-// left are the roots of the base with those of their objects that stay in the cluster
-// although the head does not have them.
+// left returns the roots of the base with their objects that stay in the cluster although the head
+// does not have them.
 func (b *builder) left(c config.Target, cluster string) []*change.Rendered {
 	var roots []*change.Rendered
 	for _, root := range b.Base.Found.Roots {
@@ -222,8 +219,8 @@ func (b *builder) left(c config.Target, cluster string) []*change.Rendered {
 	return roots
 }
 
-// govern finds the governing objects of states that are compared: what is a param
-// in one is one in all.
+// govern finds the governing objects of states that are compared: a kind of params in one is a kind
+// of params in all.
 func govern(states ...*State) {
 	params := map[schema.GroupKind]bool{}
 	for _, s := range states {
@@ -238,7 +235,7 @@ func govern(states ...*State) {
 	}
 }
 
-// checkGiven says which path of the configuration is in neither tree.
+// checkGiven returns an error for a configured path that is in neither tree.
 func (b *builder) checkGiven(paths []string) error {
 	for _, p := range paths {
 		if !b.Head.Has(p) && !b.Base.Has(p) {
@@ -248,8 +245,8 @@ func (b *builder) checkGiven(paths []string) error {
 	return nil
 }
 
-// targetRoots are the selected roots of a target, and those it takes policies or
-// context from, which are applied to it as well.
+// targetRoots returns the selected roots of a target, and those that its policies and context come
+// from, which are applied to it as well.
 func (b *builder) targetRoots(c config.Target, cluster string) []render.RootID {
 	roots := []render.RootID{}
 	for _, id := range b.SelectedRoots() {
@@ -263,14 +260,14 @@ func (b *builder) targetRoots(c config.Target, cluster string) []render.RootID {
 
 // UserOf returns the user who applies the objects of a root.
 func (t *Target) UserOf(root render.Root) user.Info {
-	if t.asked || root.Unit == nil || root.Unit.Apply.User == "" {
+	if t.userSet || root.Unit == nil || root.Unit.Apply.User == "" {
 		return t.User
 	}
 	u := config.NewUser(root.Unit.Apply.User, nil)
 	return &user.DefaultInfo{Name: u.Name, Groups: u.Groups}
 }
 
-// UserBefore returns the user who applied what there was of a pair, which may have been in another root.
+// UserBefore returns the user who applied the base's object of a pair, which may have been in another root.
 func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
 	was := p.Base
 	if p.Head == nil {
