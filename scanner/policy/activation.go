@@ -18,41 +18,41 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// activation returns expressions their variables. One is made for each group of
-// expressions that shares a cost budget, so variables are evaluated anew - and
-// charged anew - in each, as on the server.
+// activation gives expressions the values of their variables. Each group of expressions that shares a
+// cost budget has its own, so variables are evaluated anew, and charged anew, in each group, as on
+// the server.
 type activation struct {
 	object, oldObject, params any
 	variables                 []variable
-	// request returns the `request` variable, which takes longer to make than most expressions.
+	// request returns the `request` variable; making it takes longer than most expressions.
 	request func() map[string]any
-	// namespace returns namespaceObject, and authorizers what answers for the
-	// variables authorizer and authorizer.requestResource, when an expression asks.
+	// namespace returns namespaceObject, and authorizers the variables authorizer and
+	// authorizer.requestResource, when an expression reads them.
 	namespace   func() any
-	authorizers *authorizers // nil: there are none
+	authorizers *authorizers // nil without authorizers
 
-	// values are the variables' values, made when first asked for.
+	// values are the variables' values, made when they are first read.
 	values *lazy.MapValue
 
 	// ctx ends loops when it is done.
 	ctx context.Context
-	// workload is what the group has done beyond its cost.
+	// workload is the work of the group that its cost does not include.
 	workload cel.Workload
-	// meter counts the cost of all that is evaluated in a scan.
+	// meter counts the cost of all evaluations of a scan.
 	meter *atomic.Int64
-	// took is what an evaluation took.
-	took *taken
-	// cost of the variables evaluated since it was last taken.
+	// usage is the cost of the evaluation, and whether it read more than its key covers.
+	usage *usage
+	// variableCost is the cost of the variables evaluated since it was last charged.
 	variableCost int64
-	// what was read, to know what a verdict depends on.
+	// readNamespace is set when namespaceObject was read.
 	readNamespace bool
 	// denied is set when the authorizer did not allow something.
 	denied bool
-	// pending are the variables being evaluated, circular one that reads itself.
+	// pending are the variables being evaluated; circular is a variable that reads itself.
 	pending  []string
 	circular string
 
-	// watch keeps what the expressions and their parts give; nil if nobody asks.
+	// watch records the values of the expressions and of their parts; nil if they are not needed.
 	watch *watching
 }
 
@@ -71,13 +71,13 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case plugincel.RequestVarName:
 		return a.request(), true
 	case plugincel.NamespaceVarName:
-		a.readNamespace, a.took.beyond = true, true
+		a.readNamespace, a.usage.outsideKey = true, true
 		return a.namespace(), true
 	case plugincel.AuthorizerVarName:
-		a.took.beyond = true
+		a.usage.outsideKey = true
 		return a.authorizers.authorizer(&a.denied), a.authorizers != nil
 	case plugincel.RequestResourceAuthorizerVarName:
-		a.took.beyond = true
+		a.usage.outsideKey = true
 		return a.authorizers.requestResource(&a.denied), a.authorizers != nil
 	case plugincel.VariableVarName:
 		return a.variablesValue(), true
@@ -88,8 +88,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
-// variablesValue is the `variables` variable: each lazy and remembered, errors
-// included (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
+// variablesValue returns the `variables` variable. Each variable is evaluated when it is first read,
+// and its value or error is kept (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
 func (a *activation) variablesValue() ref.Val {
 	if a.values == nil {
 		a.values = lazy.NewMapValue(cel.VariablesType)
@@ -100,8 +100,8 @@ func (a *activation) variablesValue() ref.Val {
 	return a.values
 }
 
-// evaluateVariable evaluates a variable. One that is declared twice can read
-// itself through what was declared in between; an API server does not survive that.
+// evaluateVariable evaluates a variable. A variable that is declared twice can read itself through a
+// variable declared in between; this crashes an API server.
 func (a *activation) evaluateVariable(v variable) ref.Val {
 	if v.result.Error != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", v.name, v.result.Error)
@@ -129,10 +129,10 @@ func (a *activation) evaluateVariable(v variable) ref.Val {
 	return value
 }
 
-// charge counts the cost of what was evaluated.
+// charge adds the cost of an evaluation.
 func (a *activation) charge(cost int64) {
 	a.meter.Add(cost)
-	a.took.cost += cost
+	a.usage.cost += cost
 }
 
 func clamp(cost uint64) int64 {
@@ -142,21 +142,22 @@ func clamp(cost uint64) int64 {
 	return int64(cost)
 }
 
-// result is what an expression gave.
+// result is the result of an expression.
 type result struct {
-	accessor plugincel.ExpressionAccessor // nil: there is no expression in this place
+	accessor plugincel.ExpressionAccessor // nil if there is no expression at this index
 	value    ref.Val
 	err      error
 }
 
-// budgetError ends the evaluation of a group of expressions.
+// budgetError returns an error that ends the evaluation of a group of expressions.
 func budgetError(text string, cause error) error {
 	return &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: text, Cause: cause}
 }
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// uncounted: an evaluation without a cost cannot be charged.
+// uncounted returns the error for an evaluation whose cost is not known, so that it cannot be
+// charged.
 func uncounted(accessor plugincel.ExpressionAccessor, internal bool) error {
 	text := fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", accessor.GetExpression())
 	if internal {
@@ -165,9 +166,9 @@ func uncounted(accessor plugincel.ExpressionAccessor, internal bool) error {
 	return budgetError(text, apiservercel.ErrOutOfBudget)
 }
 
-// evaluateAll evaluates a group of expressions within a cost budget and returns
-// what is left of it. An error means that the group as a whole has no result
-// (k8s.io/apiserver/pkg/admission/plugin/cel, evaluationActivation.Evaluate).
+// evaluateAll evaluates a group of expressions within a cost budget and returns the remaining budget.
+// An error means that the group as a whole has no result (k8s.io/apiserver/pkg/admission/plugin/cel,
+// evaluationActivation.Evaluate).
 func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget int64) ([]result, int64, error) {
 	results := make([]result, len(programs))
 	for i, program := range programs {

@@ -2,12 +2,11 @@ package policy
 
 import "strings"
 
-// maxAnnotationValue is the longest value of an audit annotation, in bytes; the
-// server cuts longer ones.
+// maxAnnotationValue is the maximum length of the value of an audit annotation, in bytes; the server
+// truncates longer ones.
 const maxAnnotationValue = 10 * 1024
 
-// annotations collects the audit annotations of one policy over its bindings and
-// params.
+// annotations collects the audit annotations of one policy over its bindings and params.
 type annotations struct {
 	keys   []string
 	values map[string][]string

@@ -9,39 +9,39 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// authorizers answers the authorizer checks of the expressions about a request.
+// authorizers provides the authorizer variables to the expressions that judge a request.
 type authorizers struct {
 	request *admission.Request
 	answers authorizer.Authorizer
-	// complete is false where there may be RBAC objects that the cluster state does not have: then
-	// what it does not allow may be allowed all the same.
+	// complete is false if the cluster may have RBAC objects that its state does not contain: then a
+	// check that is not allowed may be allowed in the cluster.
 	complete bool
 }
 
-// authorizer is the variable of that name. denied is set by a check that is not allowed.
+// authorizer returns the variable `authorizer`. A check that is not allowed sets denied.
 func (a *authorizers) authorizer(denied *bool) any {
 	if a == nil {
 		return nil
 	}
-	return library.NewAuthorizerVal(a.request.GetUserInfo(), noting{a.answers, denied})
+	return library.NewAuthorizerVal(a.request.GetUserInfo(), recordingAuthorizer{a.answers, denied})
 }
 
-// requestResource is authorizer.requestResource: the check of the request itself.
+// requestResource returns authorizer.requestResource, which checks the request itself.
 func (a *authorizers) requestResource(denied *bool) any {
 	if a == nil {
 		return nil
 	}
-	return library.NewResourceAuthorizerVal(a.request.GetUserInfo(), noting{a.answers, denied}, a.request)
+	return library.NewResourceAuthorizerVal(a.request.GetUserInfo(), recordingAuthorizer{a.answers, denied}, a.request)
 }
 
-// noting notes that a check is not allowed.
-type noting struct {
+// recordingAuthorizer sets denied when a check is not allowed.
+type recordingAuthorizer struct {
 	authorizer.Authorizer
 	denied *bool
 }
 
 // Authorize implements authorizer.Authorizer.
-func (n noting) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+func (n recordingAuthorizer) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	decision, reason, err := n.Authorizer.Authorize(ctx, a)
 	*n.denied = *n.denied || decision != authorizer.DecisionAllow
 	return decision, reason, err

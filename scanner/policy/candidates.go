@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// requestClass is what resource rules look at, names aside. Requests of a class
-// are matched by the same rules.
+// requestClass is the part of a request that resource rules read, except for names. Requests of a
+// class are matched by the same rules.
 type requestClass struct {
 	resource    schema.GroupVersionResource
 	kind        schema.GroupVersionKind
@@ -19,9 +19,8 @@ type requestClass struct {
 	namespaced  bool
 }
 
-// candidates are the policies that may match a request, in their order: those
-// whose rules match its class. They are found once for each class, by the API
-// server's own matcher.
+// candidates returns the policies whose rules match the class of a request, in their order. The API
+// server's matcher finds them once for each class.
 func (e *Engine) candidates(req *admission.Request) []*hook {
 	class := requestClass{req.GetResource(), req.GetKind(), req.GetSubresource(), req.GetOperation(), req.GetNamespace() != ""}
 	if known, ok := e.classes.Load(class); ok {
@@ -37,7 +36,7 @@ func (e *Engine) candidates(req *admission.Request) []*hook {
 	return found
 }
 
-// mayMatch is also true when matching fails, so that the failure is reported.
+// mayMatch also returns true when matching fails, so that the failure is reported.
 func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmissionPolicy) bool {
 	matches, _, _, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
 	if !matches && err == nil && m.isAssumed(req) {
@@ -49,8 +48,8 @@ func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmission
 	return matches || err != nil
 }
 
-// rulesOnly is a policy that matches whatever p matches, by rules that look at
-// nothing but a request's class.
+// rulesOnly returns a policy that matches every request that p matches, by rules that depend only on
+// the request's class.
 func rulesOnly(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 	loose := &v1.ValidatingAdmissionPolicy{Spec: v1.ValidatingAdmissionPolicySpec{MatchConstraints: p.Spec.MatchConstraints.DeepCopy()}}
 	if loose.Spec.MatchConstraints != nil {

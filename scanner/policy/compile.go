@@ -19,24 +19,24 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// Compiler compiles policies, each text once however often it is needed. It
-// is safe for concurrent use.
+// Compiler compiles policies, each text once. It is safe for concurrent use.
 type Compiler struct {
-	// Budget is the CEL cost that all evaluations of its policies may have together,
-	// 0 for a thousand million: a hundred times the server's limit for one
-	// policy and request, about 30 s of processor time. What is left then is
-	// indeterminate. What is not counted is charged as a part of the most that it costs.
+	// Budget is the limit of the CEL cost of all evaluations together, 0 for a thousand million: a
+	// hundred times the server's limit for one policy and request, about 30 s of processor time.
+	// Beyond it, verdicts are indeterminate. Evaluations without counted cost are charged a part of
+	// their maximum cost.
 	Budget int64
-	// Settled, when set, are the evaluations that have nothing to say, for compilers of other processes, one after
-	// the other.
+	// Settled, when set, are the evaluations without a finding, which compilers of other processes read, one
+	// process after the other.
 	Settled *settled.Evaluations
 
-	// ShortcutAfter is how many requests a policy judges before its validations are tried as one expression; 0 for 8.
+	// ShortcutAfter is the number of requests that a policy judges before its validations are evaluated as
+	// one expression; 0 for 8.
 	ShortcutAfter int64
 
 	whole   cel.Compilers
 	partial cel.Compilers    // for unknown values
-	watched [2]cel.Compilers // whose programs tell what their parts give; the second for unknown values
+	watched [2]cel.Compilers // record the values of parts of expressions; the second for unknown values
 
 	cache sync.Map // compiledKey -> func() *compiled
 	spent atomic.Int64
@@ -61,16 +61,17 @@ func NewCompiler() *Compiler {
 	}
 }
 
-// Tally is what a Compiler and its policies did so far.
+// Tally is the work of a Compiler and its policies so far.
 type Tally struct {
-	// Compiled is the number of policies that were compiled, Cost what all evaluations cost by CEL's count.
+	// Compiled is the number of policies that were compiled, Cost the CEL cost of all evaluations.
 	Compiled int
 	Cost     int64
-	// Tried is how many times the validations of a policy were tried as one expression, Held how many times all held.
+	// Tried is how many times the validations of a policy were evaluated as one expression, Held how many
+	// times it was true.
 	Tried, Held int64
 }
 
-// Tally returns what was done so far.
+// Tally returns the work so far.
 func (c *Compiler) Tally() Tally {
 	t := Tally{Cost: c.spent.Load()}
 	c.cache.Range(func(_, once any) bool {
@@ -83,19 +84,19 @@ func (c *Compiler) Tally() Tally {
 	return t
 }
 
-// compiled is a policy's expressions as programs. A program that does not
-// compile carries its error; the failure policy decides what that means.
+// compiled are a policy's expressions as programs. A program that does not compile has its error; the
+// failure policy decides its effect.
 type compiled struct {
 	matchConditions  []plugincel.CompilationResult
 	validations      []plugincel.CompilationResult
-	messages         []plugincel.CompilationResult // in step with validations; without an accessor where there is none
+	messages         []plugincel.CompilationResult // one for each validation; without an accessor if it has no messageExpression
 	auditAnnotations []plugincel.CompilationResult
-	mutations        []plugincel.CompilationResult // of a policy that changes objects, when it is watched
+	mutations        []plugincel.CompilationResult // of a mutating policy, when it is watched
 	variables        []variable
 	shortcut         *shortcut
-	// readsStatus is set where an expression that decides may read the status of an object.
+	// readsStatus is set if an expression that affects the verdict may read the status of an object.
 	readsStatus bool
-	// err: the environment itself could not be made.
+	// err is set if the environment itself could not be made.
 	err error
 }
 
@@ -106,7 +107,7 @@ type variable struct {
 
 func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled { return c.compileFor(p, false) }
 
-// compileFor compiles a policy, for unknown values or for requests without.
+// compileFor compiles a policy, for unknown values or for requests without them.
 func (c *Compiler) compileFor(p *v1.ValidatingAdmissionPolicy, unknowns bool) *compiled {
 	spec, err := json.Marshal(p.Spec)
 	if err != nil {
@@ -127,14 +128,14 @@ func (c *Compiler) compileFor(p *v1.ValidatingAdmissionPolicy, unknowns bool) *c
 	return actual.(func() *compiled)()
 }
 
-// compiledKey names a compiled policy.
+// compiledKey identifies a compiled policy.
 type compiledKey struct {
 	spec     [sha256.Size]byte
 	unknowns bool
 }
 
-// compileSpec follows compilePolicy of the server's plugin: variables first, in
-// order; messages may not use the authorizer.
+// compileSpec follows compilePolicy of the server's plugin: variables are compiled first, in order;
+// messages may not use the authorizer.
 func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in cel.Compilers) *compiled {
 	compiler, err := in.Take(spec)
 	if err != nil {
@@ -174,8 +175,8 @@ func (c *Compiler) compileWith(compiler *cel.Compiler, spec *v1.ValidatingAdmiss
 	return out
 }
 
-// failAs sets the server's errors of expressions that it does not compile: where values are not known, fields that no
-// request has compile, too.
+// failAs copies the server's compile errors: for unknown values, references to fields that no request has
+// would compile.
 func (c *compiled) failAs(server *compiled) {
 	for _, pair := range [][2][]plugincel.CompilationResult{
 		{c.matchConditions, server.matchConditions}, {c.validations, server.validations}, {c.messages, server.messages}, {c.auditAnnotations, server.auditAnnotations},
@@ -193,7 +194,7 @@ func (c *compiled) failAs(server *compiled) {
 	}
 }
 
-// setVariable: of two variables with one name the last counts.
+// setVariable sets a variable: of two with one name, the last counts.
 func (c *compiled) setVariable(name string, result plugincel.CompilationResult) {
 	for i := range c.variables {
 		if c.variables[i].name == name {
@@ -204,7 +205,7 @@ func (c *compiled) setVariable(name string, result plugincel.CompilationResult) 
 	c.variables = append(c.variables, variable{name, result})
 }
 
-// messageExpression is the expression of a message.
+// messageExpression implements plugincel.ExpressionAccessor for the expression of a message.
 type messageExpression struct{ text string }
 
 // GetExpression implements plugincel.ExpressionAccessor.

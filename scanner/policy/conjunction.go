@@ -16,25 +16,25 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// shortcut is all validations of a policy joined by `&&`. Most requests fail
-// none, and when the whole is true within the limit of one call, every
-// validation is true within the limits, whatever the order: one evaluation says
-// what many would. In any other case it says nothing. Where it is certain that the whole
-// stays far within the limit, its cost is not counted.
+// shortcut is the conjunction of all validations of a policy. Most requests fail none. If the
+// conjunction is true within the cost limit of one call, every validation is true within the limits,
+// in any order: one evaluation replaces many. Otherwise its result is not used. Its cost is not
+// counted if it is certain to stay far below the limit.
 type shortcut struct {
 	uncounted *parallel.Once[*cel.Uncounted] // nil when they cannot be joined
-	counted   *parallel.Once[celgo.Program]  // nil as well
+	counted   *parallel.Once[celgo.Program]  // nil when they cannot be joined
 	after     int64
 
-	asked, tried, held atomic.Int64
+	requests, tried, held atomic.Int64
 }
 
-// A policy is worth a shortcut when it has judged some requests, and while at
-// least half of the tries say something.
+// A shortcut is used after a policy has judged some requests, and while at least half of its
+// evaluations are true.
 const (
 	shortcutAfter = 8
 	shortcutTries = 16
-	// maxUncounted is the most that a shortcut may cost that is not counted, and charged the part of it that is charged.
+	// maxUncounted is the highest cost that is not counted; charged is the divisor of the bound that is
+	// charged for it.
 	maxUncounted, charged = 200_000, 64
 )
 
@@ -45,7 +45,7 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 	s := &shortcut{
 		after:     cmp.Or(c.ShortcutAfter, shortcutAfter),
 		uncounted: parallel.NewOnce(func() *cel.Uncounted { u, _ := join(c, spec, (*cel.Compiler).Uncounted); return u }),
-		counted:   parallel.NewOnce(func() celgo.Program { return nil }), // one alone is not worth it
+		counted:   parallel.NewOnce(func() celgo.Program { return nil }), // not needed for a single validation
 	}
 	if len(spec.Validations) > 1 {
 		s.counted = parallel.NewOnce(func() celgo.Program { p, _ := join(c, spec, (*cel.Compiler).Counted); return p })
@@ -53,8 +53,8 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 	return s
 }
 
-// join compiles the validations as one. Each compiles by itself, so none reaches
-// out of its parentheses; a line break ends the comment it may end with.
+// join compiles the validations as one expression. Each compiles by itself, so none closes its
+// parentheses; the line break ends a comment at its end.
 func join[P any](c *Compiler, spec *v1.ValidatingAdmissionPolicySpec, compile func(*cel.Compiler, string, plugincel.OptionalVariableDeclarations) (P, error)) (whole P, err error) {
 	compiler, err := c.whole.Take(spec)
 	if err != nil {
@@ -72,16 +72,17 @@ func join[P any](c *Compiler, spec *v1.ValidatingAdmissionPolicySpec, compile fu
 	return compile(compiler, strings.Join(expressions, " && "), options)
 }
 
-// isWorth reports whether the shortcut is worth taking, which it is not while another request compiles it.
+// isWorth reports whether the shortcut is to be evaluated. It is not while another request compiles it.
 func (s *shortcut) isWorth() bool {
-	if s == nil || s.asked.Add(1) <= s.after || s.uncounted.IsUnderWay() || s.counted.IsUnderWay() {
+	if s == nil || s.requests.Add(1) <= s.after || s.uncounted.IsUnderWay() || s.counted.IsUnderWay() {
 		return false
 	}
 	tried := s.tried.Load()
 	return tried < shortcutTries || 2*s.held.Load() >= tried
 }
 
-// evaluate returns whether all validations of a shortcut are true, and the most that this costs.
+// evaluate reports whether all validations of a shortcut are true, and returns an upper bound of the
+// cost.
 func (s *shortcut) evaluate(a *activation, sizes func(*cel.Uncounted) cel.Sizes) (held bool, cost int64) {
 	if u := s.uncounted.Get(); u != nil {
 		if bound := u.Bound(sizes(u)); bound <= maxUncounted {
@@ -103,8 +104,8 @@ func (s *shortcut) evaluate(a *activation, sizes func(*cel.Uncounted) cel.Sizes)
 	return err == nil && value == celtypes.True, cost
 }
 
-// allHold takes the shortcut: true means that every validation is true and what
-// the message expressions may cost changes nothing.
+// allHold evaluates the shortcut. It returns true if every validation is true and the cost of the
+// message expressions cannot change that.
 func (e *evaluation) allHold() bool {
 	s := e.compiled.shortcut
 	if !s.isWorth() {
@@ -122,7 +123,7 @@ func (e *evaluation) allHold() bool {
 	return true
 }
 
-// readSizes returns the sizes of what an expression reads.
+// readSizes returns the sizes of the values that an expression reads.
 func (e *evaluation) readSizes(u *cel.Uncounted) cel.Sizes {
 	of, ok := e.sizes[e.version.VersionedKind]
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Sight is one kind of request that an API server admits.
+// Sight is one kind of request: a resource, a subresource and an operation.
 type Sight struct {
 	Resource admission.Resource
 	// Subresource is empty for the resource itself.
@@ -20,9 +20,9 @@ type Sight struct {
 	Operation   k8sadmission.Operation
 }
 
-// Coverage reports which requests policies and bindings can match at all, whatever
-// the object: by resource, subresource, operation and scope, with the API server's
-// own matcher. Selectors and resource names are taken to match.
+// Coverage finds the kinds of requests that policies and bindings can match, whatever the object: by
+// resource, subresource, operation and scope, with the API server's own matcher. Selectors and
+// resource names count as matching.
 type Coverage struct {
 	matcher    *matcher
 	interfaces k8sadmission.ObjectInterfaces
@@ -30,7 +30,7 @@ type Coverage struct {
 	all        []Sight
 }
 
-// NewCoverage lists what a cluster serves.
+// NewCoverage returns the Coverage of all resources that a cluster serves.
 func NewCoverage(c *admission.Cluster) *Coverage {
 	v := &Coverage{matcher: newMatcher(c), interfaces: c.Matching(), exempt: exempt()}
 	for _, r := range c.Resources() {
@@ -48,8 +48,8 @@ func (v *Coverage) add(r admission.Resource, subresource string) {
 	}
 }
 
-// Policy returns what a policy can match, and apart from it what it names that no
-// policy is ever asked about (reviews, and the configuration of admission).
+// Policy returns the requests that a policy can match, and separately those that its rules name but
+// that the API server exempts from policies (reviews, and the configuration of admission).
 func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Sight) {
 	accessor := validating.NewValidatingAdmissionPolicyAccessor(rulesOnly(p))
 	for _, s := range v.all {
@@ -65,7 +65,7 @@ func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Si
 	return matched, exempt
 }
 
-// Binding returns what of the requests a policy can match a binding can match too.
+// Binding returns those of the requests matched by a policy that a binding can match too.
 func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []Sight) []Sight {
 	open := b.DeepCopy()
 	if open.Spec.MatchResources != nil {
@@ -81,8 +81,8 @@ func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []Sig
 	return both
 }
 
-// unselect takes from rules all that depends on the object. An exclusion of some
-// names excludes nothing as a whole.
+// unselect removes from rules everything that depends on the object. An exclusion of some names
+// excludes no request as a whole, so it is removed.
 func unselect(r *v1.MatchResources) {
 	r.NamespaceSelector, r.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
 	for i := range r.ResourceRules {
@@ -93,8 +93,8 @@ func unselect(r *v1.MatchResources) {
 	})
 }
 
-// InNamespace reports whether requests of the kind have a namespace. Those for a
-// Namespace object have, its own name.
+// InNamespace reports whether requests of the kind have a namespace. Requests for a Namespace object
+// do: its own name.
 func (s Sight) InNamespace() bool { return s.Resource.Namespaced || s.ofNamespaces() }
 
 func (s Sight) ofNamespaces() bool {

@@ -19,8 +19,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// Engine judges requests by the policies of a set in a cluster's state. It is
-// safe for concurrent use.
+// Engine judges requests by the policies of a set in a cluster's state. It is safe for concurrent
+// use.
 type Engine struct {
 	cluster  *admission.Cluster
 	compiler *Compiler
@@ -29,7 +29,7 @@ type Engine struct {
 	exempt   map[schema.GroupResource]bool
 	classes  sync.Map // requestClass -> []*hook
 	reads    sync.Map // paramKey -> func() readParam
-	// readBytes is how much text the params have that were read, those of reads among them.
+	// readBytes is the size of the params that were read, in bytes of text.
 	readBytes atomic.Int64
 }
 
@@ -38,20 +38,20 @@ type hook struct {
 	policy   *Policy
 	bindings []*Binding
 	rules    *v1.ValidatingAdmissionPolicy
-	// compiled compiles the policy when the first request has it evaluated.
+	// compiled compiles the policy when it is first evaluated.
 	compiled *parallel.Once[*compiled]
-	// readsStatus is that of compiled, and key stands for the policy, without compiling it.
+	// readsStatus is the field of compiled, and key identifies the policy, both without compiling it.
 	readsStatus func() bool
 	key         func() (settled.Key, error)
 }
 
-// NewEngine makes an engine. Policies without a binding take no effect.
+// NewEngine returns an Engine. Policies without a binding have no effect.
 func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine {
 	e := &Engine{cluster: cluster, compiler: compiler, matcher: newMatcher(cluster), exempt: exempt()}
 	bindings := map[string][]*Binding{}
 	for _, b := range set.Bindings {
 		if unknown.At([]string{"spec", "policyName"}, b.Source.Unknown) {
-			for _, p := range set.Policies { // it may be of any
+			for _, p := range set.Policies { // its policyName is unknown: it may bind any
 				bindings[p.Name] = append(bindings[p.Name], b)
 			}
 			continue
@@ -71,8 +71,8 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 	return e
 }
 
-// exempt are the resources no policy of the API judges: reviews, and the
-// admission policies themselves (k8s.io/apiserver/pkg/admission/plugin/policy/generic).
+// exempt returns the resources that no policy judges: reviews, and the admission policies themselves
+// (k8s.io/apiserver/pkg/admission/plugin/policy/generic).
 func exempt() map[schema.GroupResource]bool {
 	m := map[schema.GroupResource]bool{}
 	for _, gr := range exclusion.Excluded() {
@@ -89,7 +89,7 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 	return e.EvaluateBut(ctx, req, nil)
 }
 
-// EvaluateBut judges a request by all policies but some, which are named.
+// EvaluateBut judges a request by all policies except those named in settled.
 func (e *Engine) EvaluateBut(ctx context.Context, req *admission.Request, settled map[string]bool) Outcome {
 	d := e.dispatch(ctx, req)
 	if e.exempt[req.GetResource().GroupResource()] {
@@ -108,20 +108,20 @@ func (e *Engine) EvaluateBut(ctx context.Context, req *admission.Request, settle
 	return d.outcome
 }
 
-// dispatch is the judging of one request (the server's validating dispatcher).
+// dispatch judges one request (the server's validating dispatcher).
 type dispatch struct {
 	ctx         context.Context // of Evaluate
 	engine      *Engine
 	request     *admission.Request
 	authorizers authorizers
 	outcome     Outcome
-	// next are the policies that may judge the request after the present one.
+	// next are the candidates after the current policy.
 	next []*hook
-	// requests caches the `request` variable by what it depends on.
+	// requests caches the `request` variable by resource and kind.
 	requests map[requestKey]map[string]any
-	// inputs are the keys of what policies see of the request, by the same.
+	// inputs caches, by the same keys, the keys of the objects and attributes that policies see.
 	inputs map[requestKey]settled.Key
-	// sizes are those of the objects, by their version.
+	// sizes are the sizes of the objects, by their version.
 	sizes    map[schema.GroupVersionKind]cel.Sizes
 	resolved *requestNamespace
 }
@@ -169,8 +169,8 @@ func (d *dispatch) policy(h *hook) {
 	annotations.publish(h.policy.Name, &d.outcome)
 }
 
-// unknownSpec says what of a policy or binding is not known and may matter to a request; it
-// is empty when nothing is. match is the field that says what it matches.
+// unknownSpec describes a field of a policy or binding that is unknown and may affect a request; it
+// returns "" if there is none. match is the field with the match rules.
 func unknownSpec(o *admission.Object, match string, matches bool) string {
 	spec := []string{"spec"}
 	for i := range o.Unknown {
@@ -229,7 +229,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 			return
 		}
 	}
-	if err := d.namespace().err; err != nil { // asked even if there is nothing to evaluate
+	if err := d.namespace().err; err != nil { // looked up even if nothing is evaluated
 		d.outcome.Refusal = err
 		return
 	}
@@ -247,9 +247,9 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 	}
 }
 
-// compiled returns a policy compiled. While another request compiles it, those that come next are: requests
-// that are judged side by side would otherwise wait for each policy. Where another process has judged, most
-// policies are not evaluated, so that none is compiled before it is.
+// compiled returns a compiled policy. While another request compiles it, the following candidates are
+// compiled, so that concurrent requests do not all wait for each policy. If the results of another process
+// are read, most policies are not evaluated, so none is compiled in advance.
 func (d *dispatch) compiled(h *hook) *compiled {
 	if d.engine.compiler.Settled.Read() {
 		return h.compiled.Get()
@@ -265,7 +265,7 @@ func (d *dispatch) compiled(h *hook) *compiled {
 	return h.compiled.Get()
 }
 
-// failurePolicy is Fail unless the policy says Ignore.
+// failurePolicy returns the failure policy of p, Fail by default.
 func failurePolicy(p *Policy) v1.FailurePolicyType {
 	if p.Spec.FailurePolicy != nil {
 		return *p.Spec.FailurePolicy
@@ -273,7 +273,7 @@ func failurePolicy(p *Policy) v1.FailurePolicyType {
 	return v1.Fail
 }
 
-// configurationError denies whatever the binding's actions, unless failures are
+// configurationError adds a decision that denies, whatever the binding's actions, unless failures are
 // ignored (the server's addConfigError).
 func (d *dispatch) configurationError(p *Policy, b *Binding, err error) {
 	if failurePolicy(p) == v1.Ignore {
@@ -292,8 +292,8 @@ func (d *dispatch) configurationError(p *Policy, b *Binding, err error) {
 	})
 }
 
-// conversionError: a version that only a webhook could convert to is not known
-// offline; any other failure is the server's too.
+// conversionError adds the decision for a failed conversion. A version that only a webhook can
+// convert to is not known offline; any other failure is the server's too.
 func (d *dispatch) conversionError(p *Policy, b *Binding, err error) {
 	var offline *admission.ConversionError
 	if errors.As(err, &offline) {

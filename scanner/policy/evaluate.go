@@ -22,8 +22,7 @@ import (
 
 const reasonInvalid = metav1.StatusReasonInvalid
 
-// evaluation is one policy, binding and param judging a request (the server's
-// validator).
+// evaluation judges a request by one policy, binding and param (the server's validator).
 type evaluation struct {
 	*dispatch
 	policy   *Policy
@@ -35,18 +34,18 @@ type evaluation struct {
 
 	params     map[string]any
 	paramSizes cel.Sizes
-	// knownParams has an unknown.Value in place of all of params that is not known; nil
-	// when all is.
+	// knownParams is params with an unknown.Value in place of each unknown value; nil when all values
+	// are known.
 	knownParams any
 	why         []string
-	// open says what of the verdict depends on values that are not known.
+	// open describes the parts of the verdict that depend on unknown values.
 	open []string
 
-	// took is what was evaluated.
-	took taken
+	// usage is the cost of the evaluation.
+	usage usage
 }
 
-// prepare reads the param. The error says why it is not known.
+// prepare reads the param. It returns an error if the param is not known.
 func (e *evaluation) prepare() error {
 	if e.param == nil {
 		return nil
@@ -59,8 +58,8 @@ func (e *evaluation) prepare() error {
 	return nil
 }
 
-// run evaluates and adds what failed to the outcome. A verdict that depends on
-// something unknown is replaced by an indeterminate. silent is true where there is nothing to say.
+// run evaluates and adds failures to the outcome. A verdict that depends on something unknown is
+// replaced by an indeterminate. silent is true if nothing was added.
 func (e *evaluation) run(annotations *annotations) (silent bool) {
 	decisions, published := e.validate()
 	if len(e.why) > 0 {
@@ -104,7 +103,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 	return append(decisions, errored...), published
 }
 
-// validations evaluates each validation by itself and words what failed.
+// validations evaluates each validation by itself and returns the failures.
 func (e *evaluation) validations() ([]Decision, error) {
 	a := e.activation(true, e.resource, e.namespace().object)
 	results, budget, err := a.evaluateAll(e.compiled.validations, celconfig.RuntimeCELCostBudget)
@@ -136,7 +135,7 @@ func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersio
 	a := &activation{
 		ctx:     e.ctx,
 		request: func() map[string]any { return e.requestVariable(e.version.VersionedKind, resource) }, namespace: namespace,
-		variables: e.compiled.variables, meter: &e.engine.compiler.spent, took: &e.took,
+		variables: e.compiled.variables, meter: &e.engine.compiler.spent, usage: &e.usage,
 	}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if withAuthorizer {
@@ -157,7 +156,7 @@ type requestKey struct {
 	kind     schema.GroupVersionKind
 }
 
-// requestVariable is the `request` variable: an AdmissionRequest as content.
+// requestVariable returns the `request` variable: an AdmissionRequest as content.
 func (d *dispatch) requestVariable(kind schema.GroupVersionKind, resource schema.GroupVersionResource) map[string]any {
 	key := requestKey{resource, kind}
 	if content, ok := d.requests[key]; ok {
@@ -175,8 +174,8 @@ func (d *dispatch) requestVariable(kind schema.GroupVersionKind, resource schema
 	return content
 }
 
-// noteReads makes the verdict unknown when what is not known was read, or when the
-// evaluation was ended by a limit that no server has.
+// noteReads makes the verdict indeterminate if something unknown was read, or if a limit that no
+// server has ended the evaluation.
 func (e *evaluation) noteReads(a *activation) {
 	if a.readNamespace && e.namespace().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
@@ -192,9 +191,9 @@ func (e *evaluation) noteReads(a *activation) {
 	}
 }
 
-// matchConditions: any false one wins over errors
-// (k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions). There is no
-// namespaceObject here, and request.resource is the one asked for.
+// matchConditions reports whether the match conditions hold. Any false one takes precedence over
+// errors (k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions). namespaceObject is null
+// here, and request.resource is the one of the request.
 func (e *evaluation) matchConditions() (bool, error) {
 	if len(e.compiled.matchConditions) == 0 {
 		return true, nil
@@ -227,9 +226,9 @@ func (e *evaluation) unlessIgnored(err error) error {
 	return err
 }
 
-// messages evaluates the message expressions. The server always does, and one
-// that exhausts the budget fails validations that passed; where that cannot
-// happen and nothing failed, they are left out.
+// messages evaluates the message expressions. The server always does, and one that exhausts the
+// budget fails validations that passed. They are skipped if nothing failed and the budget suffices in
+// any case.
 func (e *evaluation) messages(results []result, budget int64) ([]result, error) {
 	failed := false
 	for _, r := range results {
@@ -261,8 +260,8 @@ func (e *evaluation) affordable(budget int64) bool {
 	return (n+int64(len(e.compiled.variables)))*2*celconfig.PerCallLimit < budget
 }
 
-// decide words the failure of a validation; failed is false when it passed or
-// failures are ignored.
+// decide returns the decision of a failed validation; failed is false when it passed or failures are
+// ignored.
 func (e *evaluation) decide(i int, r result, message *result, messageErr error) (d Decision, failed bool) {
 	validation := e.policy.Spec.Validations[i]
 	d = e.decision(i, CauseError, validation.Expression)
@@ -292,7 +291,7 @@ func (e *evaluation) decision(validation int, cause Cause, expression string) De
 	}
 }
 
-// failAll is the decision about a policy none of whose validations has a result.
+// failAll returns the decision about a policy whose evaluation failed as a whole.
 func (e *evaluation) failAll(err error) []Decision {
 	if failurePolicy(e.policy) == v1.Ignore {
 		return nil
@@ -302,8 +301,8 @@ func (e *evaluation) failAll(err error) []Decision {
 	return []Decision{d}
 }
 
-// failureMessage is the message of a failed validation: of messageExpression
-// when that returns a usable text, else message, else the expression.
+// failureMessage returns the message of a failed validation: that of messageExpression if it is
+// usable, else message, else the expression.
 func failureMessage(v *v1.Validation, evaluated *result) string {
 	if evaluated != nil && evaluated.err == nil && evaluated.value != nil {
 		if text, ok := evaluated.value.Value().(string); ok {
@@ -322,13 +321,13 @@ func failureMessage(v *v1.Validation, evaluated *result) string {
 // published is a value of an audit annotation.
 type published struct{ key, value string }
 
-// annotating returns what spec.auditAnnotations are evaluated with.
+// annotating returns the activation for spec.auditAnnotations.
 func (e *evaluation) annotating() *activation {
 	return e.activation(false, e.resource, e.namespace().wholeObject)
 }
 
-// auditAnnotations evaluates spec.auditAnnotations. An error denies, whatever the
-// validationActions, unless failures are ignored.
+// auditAnnotations evaluates spec.auditAnnotations. An error denies, whatever the validationActions,
+// unless failures are ignored.
 func (e *evaluation) auditAnnotations(programs *compiled, with func() *activation) (values []published, errored []Decision, err error) {
 	if len(programs.auditAnnotations) == 0 {
 		return nil, nil, nil
@@ -357,7 +356,7 @@ func (e *evaluation) auditAnnotations(programs *compiled, with func() *activatio
 	return values, errored, nil
 }
 
-// annotationValue is empty when there is nothing to publish.
+// annotationValue returns the value of an annotation, "" when there is nothing to publish.
 func annotationValue(c *validating.AuditAnnotationCondition, r result) (string, error) {
 	if r.err != nil {
 		return "", r.err

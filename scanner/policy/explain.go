@@ -19,26 +19,25 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// Reading is what an expression found at a path.
+// Reading is a value that an expression read.
 type Reading struct {
 	// Path is like object.spec.containers[0].image.
 	Path string
-	// Value is JSON-like. What a Secret holds is replaced by Masked.
+	// Value is JSON-like. Values of a Secret are replaced by Masked.
 	Value any
-	// Missing: there is nothing at the path.
+	// Missing is set if the object has no value at the path.
 	Missing bool
 }
 
-// Masked stands for a value that a Secret holds.
+// Masked replaces a value of a Secret.
 const Masked = "(masked)"
 
 // maxReadings bounds the readings of an expression.
 const maxReadings = 20
 
-// Explain returns the values that the failed expression of a decision read when it
-// judged the request: of its object, oldObject, params, request, namespaceObject
-// and variables. There are at most 20; more tells that some are left out. Without
-// an expression there are none.
+// Explain returns the values that the failed expression of a decision read: those of object,
+// oldObject, params, request, namespaceObject and variables. There are at most 20; more is set if
+// some are left out. Without an expression there are none.
 func (e *Engine) Explain(ctx context.Context, req *admission.Request, d *Decision) (readings []Reading, more bool, err error) {
 	if d.Expression == "" || d.Binding == nil {
 		return nil, false, nil
@@ -65,8 +64,8 @@ func (e *Engine) Explain(ctx context.Context, req *admission.Request, d *Decisio
 	return readings, false, nil
 }
 
-// readsOf returns the paths that the expression of a decision reads, itself or by
-// way of the policy's variables.
+// readsOf returns the paths that the expression of a decision reads, directly or through the policy's
+// variables.
 func readsOf(d *Decision) ([]expressions.Path, error) {
 	texts := map[string]string{}
 	for _, v := range d.Policy.Spec.Variables {
@@ -94,11 +93,11 @@ func readsOf(d *Decision) ([]expressions.Path, error) {
 type roots struct {
 	values     map[string]any
 	activation *activation
-	// secret: variables may hold what a Secret holds.
+	// secret is set if variables may contain values of a Secret.
 	secret bool
 }
 
-// rootsOf makes the variables of a decision's evaluation again.
+// rootsOf rebuilds the variables of a decision's evaluation.
 func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decision) (*roots, error) {
 	m := e.matcher.policy(req, d.Policy)
 	if m.err != nil {
@@ -131,8 +130,8 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 	return r, nil
 }
 
-// variable evaluates a variable of the policy. Computed from a Secret, it is
-// masked as a whole.
+// variable evaluates a variable of the policy. If it may be computed from a Secret, it is masked as a
+// whole.
 func (r *roots) variable(path expressions.Path) []Reading {
 	name := path[:2].String()
 	if r.secret {
@@ -145,8 +144,7 @@ func (r *roots) variable(path expressions.Path) []Reading {
 	return follow(native(value), path, name, 2)
 }
 
-// native turns a CEL value into a JSON-like one; what JSON has no form for is
-// given as text.
+// native turns a CEL value into a JSON-like one; a value that JSON cannot represent becomes text.
 func native(v ref.Val) any {
 	if err, ok := v.(*celtypes.Err); ok {
 		return "error: " + err.Error()
@@ -158,14 +156,14 @@ func native(v ref.Val) any {
 	return converted.(*structpb.Value).AsInterface()
 }
 
-// follow returns the values at path[at:] of value, which is at name; Each branches.
+// follow returns the values at path[at:] of value, which has the path name; Each matches all items.
 func follow(value any, path expressions.Path, name string, at int) []Reading {
 	if at == len(path) {
 		return []Reading{{Path: name, Value: value}}
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		if path[at] == expressions.Each { // keys are not known here: the map says most
+		if path[at] == expressions.Each { // keys are not known here: return the whole map
 			return []Reading{{Path: name, Value: v}}
 		}
 		next := name + expressions.Path{"", path[at]}.String()
@@ -176,7 +174,7 @@ func follow(value any, path expressions.Path, name string, at int) []Reading {
 	case []any:
 		return followList(v, path, name, at)
 	}
-	// Nothing can be read of a scalar or null; it is what stands in the way.
+	// A scalar or null has no fields; it is returned itself.
 	return []Reading{{Path: name, Value: value}}
 }
 
@@ -194,14 +192,14 @@ func followList(list []any, path expressions.Path, name string, at int) []Readin
 	var readings []Reading
 	for i, item := range list {
 		if len(readings) > maxReadings {
-			break // Explain says that there are more
+			break // Explain sets more
 		}
 		readings = append(readings, follow(item, path, fmt.Sprintf("%s[%d]", name, i), at+1)...)
 	}
 	return readings
 }
 
-// Shown is content as it may be shown: of a Secret the keys, not the values.
+// Shown returns content that may be shown: of a Secret the keys, not the values.
 func Shown(content map[string]any) any {
 	switch {
 	case content == nil:
@@ -247,17 +245,17 @@ func mask(value any) any {
 	return masked
 }
 
-// Input is what the expressions of a policy see, to explain a decision.
-// It must not be modified.
+// Input are the variables that the expressions of a policy see, to explain a decision. It must not be
+// modified.
 type Input struct {
 	// Object, OldObject, Params, Request and Namespace are the variables object,
 	// oldObject, params, request and namespaceObject; nil when null.
 	Object, OldObject, Params, Request, Namespace map[string]any
-	// Variables are those of the policy.
+	// Variables are the policy's variables.
 	Variables []v1.Variable
 }
 
-// input is what expressions see through the activation.
+// input returns the variables of an activation.
 func (e *evaluation) input(a *activation) *Input {
 	in := &Input{
 		Object: e.version.Object, OldObject: e.version.OldObject, Params: e.params,

@@ -27,29 +27,29 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Policy is a policy the API server accepts.
+// Policy is a policy that the API server accepts.
 type Policy struct {
 	*v1.ValidatingAdmissionPolicy
 	Source *admission.Object
 }
 
-// MatchIsUnknown reports whether it is not known what a policy matches.
+// MatchIsUnknown reports whether the match constraints of a policy are unknown, at least in part.
 func MatchIsUnknown(source *admission.Object) bool {
 	match := []string{"spec", "matchConstraints"}
 	return unknown.At(match, source.Unknown) || unknown.Below(match, source.Unknown)
 }
 
-// Binding is a binding the API server accepts.
+// Binding is a binding that the API server accepts.
 type Binding struct {
 	*v1.ValidatingAdmissionPolicyBinding
 	Source *admission.Object
 }
 
-// Set is the policies and bindings of a cluster, each in the order of names.
+// Set is the policies and bindings of a cluster, each sorted by name.
 type Set struct {
 	Policies []*Policy
 	Bindings []*Binding
-	// Mutations are the policies that change objects, MutationBindings their bindings.
+	// Mutations are the MutatingAdmissionPolicies, MutationBindings their bindings.
 	Mutations        []*Mutation
 	MutationBindings []*MutationBinding
 }
@@ -70,68 +70,66 @@ func (s *Set) Only(names map[string]bool) *Set {
 	return limited
 }
 
-// Refusal is a policy or binding the API server would not create. It takes no
-// effect.
+// Refusal is a policy or binding that the API server would not create. It has no effect.
 type Refusal struct {
 	Object *admission.Object
 	// Message is the server's.
 	Message string
 	Reason  metav1.StatusReason
 	Code    int32
-	// Fields are the paths of the fields at fault, like
-	// spec.validations[0].expression; empty when the object as a whole is.
+	// Fields are the paths of the invalid fields, like spec.validations[0].expression; empty when the
+	// object as a whole is invalid.
 	Fields []string
-	// Causes tell what is wrong with each of Fields; there are none where the object cannot be read.
+	// Causes describe the mistakes in Fields; there are none if the object cannot be read.
 	Causes []metav1.StatusCause
-	// Unknown is set when it is not known whether the API server would create it, since fields
-	// of it are not known.
+	// Unknown is set when unknown fields decide whether the API server would create the object.
 	Unknown bool
 }
 
-// IsPolicy reports whether an object is a policy or a binding, which validates or mutates,
-// of any version.
+// IsPolicy reports whether an object is a validating or mutating policy or binding, of any version.
 func IsPolicy(o *admission.Object) bool {
 	return kinds.IsPolicy(o.GroupVersionKind().GroupKind())
 }
 
-// Load reads the policies and bindings among objects, as an API server with the
-// cluster's state would accept them from the user. All three API versions are
-// read, whether or not a server still serves them.
+// Load returns the policies and bindings among objects that an API server with the cluster's state
+// would accept from the user, and the refusals of others. All three API versions are read, even those
+// that a server no longer serves.
 func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects []*admission.Object) (*Set, []Refusal) {
 	return NewLoader(u, nil).Load(ctx, cluster, objects)
 }
 
-// Loader loads policies as Load does for a user, and has each object accepted once by a
-// cluster however many lists it is in: where many roots have a policy of one name, each has a
-// list with all others. It is not safe for concurrent use.
+// Loader loads policies for a user as Load does. Each cluster accepts an object once, in however many
+// lists it is: where many roots have a policy of one name, each has a list with all others. It is not
+// safe for concurrent use.
 type Loader struct {
 	user     user.Info
 	by       func(*admission.Object) apply.Applier
-	accepted map[accepting]acceptance
+	accepted map[acceptanceKey]acceptance
 }
 
-// accepting is an object and the cluster that accepts it.
-type accepting struct {
+// acceptanceKey is an object and the cluster that accepts it.
+type acceptanceKey struct {
 	cluster *admission.Cluster
 	object  *admission.Object
 }
 
-// NewLoader returns a Loader. by returns the tool that applies an object; nil where none does.
+// NewLoader returns a Loader. by returns the tool that applies an object, "" if none does; it may be
+// nil.
 func NewLoader(u user.Info, by func(*admission.Object) apply.Applier) *Loader {
 	if by == nil {
 		by = func(*admission.Object) apply.Applier { return "" }
 	}
-	return &Loader{user: u, by: by, accepted: map[accepting]acceptance{}}
+	return &Loader{user: u, by: by, accepted: map[acceptanceKey]acceptance{}}
 }
 
-// accept has a cluster accept the policies and bindings among objects, and returns what came
-// of each.
+// accept prepares the creation of the policies and bindings among objects, and returns the result for
+// each.
 func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) []acceptance {
 	accepted := make([]acceptance, len(objects))
 	var group errgroup.Group
 	group.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, o := range objects {
-		known, ok := l.accepted[accepting{cluster, o}]
+		known, ok := l.accepted[acceptanceKey{cluster, o}]
 		switch {
 		case ok:
 			accepted[i] = known
@@ -144,12 +142,12 @@ func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects
 	}
 	_ = group.Wait()
 	for i, o := range objects {
-		l.accepted[accepting{cluster, o}] = accepted[i]
+		l.accepted[acceptanceKey{cluster, o}] = accepted[i]
 	}
 	return accepted
 }
 
-// Load is the function of this name.
+// Load is like the function Load.
 func (l *Loader) Load(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) (*Set, []Refusal) {
 	accepted := l.accept(ctx, cluster, objects)
 	set := &Set{}
@@ -184,7 +182,7 @@ func (l *Loader) Load(ctx context.Context, cluster *admission.Cluster, objects [
 	return set, refusals
 }
 
-// lastOfName keeps of each name the last: one server has one, that made last. Where
+// lastOfName keeps the last object of each name: a server has one, the one applied last. Where
 // several roots define one, each counts.
 func lastOfName[T metav1.Object](sorted []T) []T {
 	var kept []T
@@ -196,8 +194,7 @@ func lastOfName[T metav1.Object](sorted []T) []T {
 	return kept
 }
 
-// acceptance is an object as the API server accepts it: a policy, a binding, or
-// why neither.
+// acceptance is the result of creating an object: a policy, a binding, or an error.
 type acceptance struct {
 	object  *admission.Object
 	policy  *Policy
@@ -208,7 +205,7 @@ type acceptance struct {
 	mutationBinding *MutationBinding
 }
 
-// accept has a cluster accept an object by an ask, which has everything but the object.
+// accept creates an object in a cluster. ask is complete except for the object.
 func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, o *admission.Object) acceptance {
 	a := acceptance{object: o}
 	served := o
@@ -222,7 +219,7 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, 
 	ask.Object = served
 	req, _, err := cluster.Prepare(ctx, ask)
 	if unknown := new(admission.UnknownKindError); errors.As(err, &unknown) && unknown.Kind == served.GroupVersionKind() {
-		err = &admission.UnknownKindError{Kind: o.GroupVersionKind(), Builtin: unknown.Builtin} // the version that the file names
+		err = &admission.UnknownKindError{Kind: o.GroupVersionKind(), Builtin: unknown.Builtin} // the version in the file
 	}
 	if err != nil {
 		a.err = err
@@ -249,8 +246,8 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, 
 	return a
 }
 
-// versioned reports whether an object states its version, which storage needs
-// of no new object (k8s.io/apiserver/pkg/storage/etcd3, Create).
+// versioned reports whether an object has a resourceVersion, which storage rejects in a new object
+// (k8s.io/apiserver/pkg/storage/etcd3, Create).
 func versioned(o *admission.Object) bool {
 	u := unstructured.Unstructured{Object: o.Content()}
 	version, err := storage.APIObjectVersioner{}.ObjectResourceVersion(&u)

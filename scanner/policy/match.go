@@ -24,26 +24,27 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// match is whether and as what a policy or binding sees a request.
+// match describes whether a policy or binding matches a request, and the resource and kind that it
+// sees.
 type match struct {
 	matches  bool
 	resource schema.GroupVersionResource
 	kind     schema.GroupVersionKind
 	// err is a configuration error of the policy or binding.
 	err error
-	// unknown says why it cannot be told whether it matches.
+	// unknown is the reason why it is not known whether it matches.
 	unknown string
 }
 
-// matcher is the API server's own, over a cluster's namespaces.
+// matcher is the API server's own, with a cluster's namespaces.
 type matcher struct {
 	cluster  *admission.Cluster
 	upstream generic.PolicyMatcher
-	// byRules are matches that only the rules of a policy decide.
+	// byRules caches the matches of policies whose match only depends on rules.
 	byRules sync.Map // ruleKey -> match
 }
 
-// ruleKey is what rules without names match by.
+// ruleKey are the inputs of rules without names.
 type ruleKey struct {
 	constraints  *v1.MatchResources
 	resource     schema.GroupVersionResource
@@ -53,7 +54,7 @@ type ruleKey struct {
 	isNamespaced bool
 }
 
-// isByRules reports whether only rules without names decide what a policy matches.
+// isByRules reports whether the match of a policy only depends on rules without names.
 func isByRules(c *v1.MatchResources) bool {
 	names := func(r v1.NamedRuleWithOperations) bool { return len(r.ResourceNames) > 0 }
 	return c != nil && isEmpty(c.NamespaceSelector) && isEmpty(c.ObjectSelector) &&
@@ -133,8 +134,8 @@ func (m *matcher) isAssumed(req *admission.Request) bool {
 	return ok && served.Assumed
 }
 
-// unversion makes rules match every version, if equivalent versions match. Which versions
-// a kind has is not known when nothing defines it.
+// unversion makes rules match every version, if equivalent versions match. The versions of a kind
+// that nothing defines are not known.
 func unversion(r *v1.MatchResources) bool {
 	if r == nil || r.MatchPolicy != nil && *r.MatchPolicy == v1.Exact {
 		return false
@@ -149,7 +150,7 @@ func otherVersion(req *admission.Request, field string) string {
 	return fmt.Sprintf("%s is for another version of %s, and the CustomResourceDefinition that says what the object is like in it is not in the repository; add it or give it with --context", field, req.GetKind().GroupKind())
 }
 
-// settle: what would match but for labels nobody knows is unknown.
+// settle returns a match as unknown if it matches only as long as some reason does not apply.
 func settle(m match, unknown string) match {
 	if m.matches && m.err == nil {
 		m.unknown = unknown
@@ -157,9 +158,9 @@ func settle(m match, unknown string) match {
 	return m
 }
 
-// unknownNamespace says why it is not known whether a namespace selector selects the
-// namespace of a request: nothing defines the namespace, or some of its labels are not
-// known. It is empty when it is known.
+// unknownNamespace returns the reason why it is not known whether a namespace selector selects the
+// namespace of a request: nothing defines the namespace, or some of its labels are unknown. It
+// returns "" if it is known.
 func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelector, selector string) string {
 	if isEmpty(s) {
 		return ""
@@ -184,8 +185,8 @@ func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelect
 	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, ns.Name)
 }
 
-// unknownObject says why it is not known whether an object selector selects the object of
-// a request, or the old object; empty when it is known.
+// unknownObject returns the reason why it is not known whether an object selector selects the object
+// of a request, or the old object; "" if it is known.
 func unknownObject(req *admission.Request, s *metav1.LabelSelector, selector string) string {
 	fields, oldFields := req.Unknown()
 	if isEmpty(s) || len(fields)+len(oldFields) == 0 {
@@ -205,13 +206,14 @@ func objectLabels(obj runtime.Object) labels.Set {
 	return m.GetLabels()
 }
 
-// isNamespace: a Namespace is matched by its own labels, unless it is deleted.
+// isNamespace reports whether a request is for a Namespace that is matched by its own labels: one
+// that is not deleted.
 func isNamespace(req *admission.Request) bool {
 	r := req.GetResource()
 	return r.Group == "" && r.Resource == "namespaces" && req.GetSubresource() == "" && req.GetOperation() != k8sadmission.Delete
 }
 
-// namespaceLister returns upstream's matcher the namespaces of a cluster.
+// namespaceLister lists the namespaces of a cluster for upstream's matcher.
 type namespaceLister struct{ cluster *admission.Cluster }
 
 // Get implements corev1listers.NamespaceLister.

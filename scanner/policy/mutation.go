@@ -12,21 +12,20 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// Mutation is a MutatingAdmissionPolicy as the server stores it, with what it was made of.
+// Mutation is a MutatingAdmissionPolicy as the server stores it, with its source.
 type Mutation struct {
 	*v1.MutatingAdmissionPolicy
 	Source *admission.Object
 }
 
-// MutationBinding is a MutatingAdmissionPolicyBinding as the server stores it, with what it was
-// made of.
+// MutationBinding is a MutatingAdmissionPolicyBinding as the server stores it, with its source.
 type MutationBinding struct {
 	*v1.MutatingAdmissionPolicyBinding
 	Source *admission.Object
 }
 
-// Matching returns a policy that matches what a mutation does, with its params, conditions and
-// variables, and validates nothing.
+// Matching returns a policy that matches the same requests as a mutation, with its params, conditions
+// and variables, but without validations.
 func (m *Mutation) Matching() *Policy {
 	return &Policy{Source: m.Source, ValidatingAdmissionPolicy: &v1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Name},
@@ -37,7 +36,7 @@ func (m *Mutation) Matching() *Policy {
 	}}
 }
 
-// Matching returns a binding that matches what the binding of a mutation does.
+// Matching returns a validating binding that matches the same requests.
 func (b *MutationBinding) Matching() *Binding {
 	return &Binding{Source: b.Source, ValidatingAdmissionPolicyBinding: &v1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: b.Name},
@@ -45,24 +44,24 @@ func (b *MutationBinding) Matching() *Binding {
 	}}
 }
 
-// Application is a policy of an Applier that may concern a request.
+// Application is a policy that applies to a request, or may.
 type Application struct {
 	Policy   string
 	Bindings []string
 	// Kind is the version of the object that the policy sees.
 	Kind schema.GroupVersionKind
-	// Unknown says why it is not known whether it does, or with which params; empty when it is.
+	// Unknown is the reason why it is not known whether the policy applies, or with which params;
+	// empty when it is known.
 	Unknown string
 	// Params are the objects that the bindings refer to.
 	Params []*admission.Object
 }
 
-// Applier finds the MutatingAdmissionPolicies of a set that concern requests. It is safe for
+// Applier finds the MutatingAdmissionPolicies of a set that apply to requests. It is safe for
 // concurrent use.
 type Applier struct{ engine *Engine }
 
-// NewApplier returns an Applier. What a policy and a binding match is the same for policies of
-// both kinds.
+// NewApplier returns an Applier. Policies and bindings of both kinds match by the same rules.
 func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	matching := &Set{}
 	for _, m := range set.Mutations {
@@ -74,12 +73,12 @@ func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	return &Applier{NewEngine(cluster, nil, matching)}
 }
 
-// Applications returns the policies that judge a request, or may, in the order of their names.
+// Applications returns the policies that apply to a request, or may, sorted by name.
 func (e *Engine) Applications(req *admission.Request) []Application {
 	return (&Applier{e}).Applications(req)
 }
 
-// Applications returns the policies that concern a request, or may, in the order of their names.
+// Applications returns the policies that apply to a request, or may, sorted by name.
 func (a *Applier) Applications(req *admission.Request) []Application {
 	if a.engine.exempt[req.GetResource().GroupResource()] {
 		return nil
@@ -101,14 +100,14 @@ func (a *Applier) application(h *hook, req *admission.Request) Application {
 		return one
 	}
 	if one.Unknown = m.unknown; m.err != nil {
-		one.Bindings = []string{""} // the dispatcher says what is wrong
+		one.Bindings = []string{""} // the dispatcher reports the error
 	}
 	if !m.matches || m.err != nil || one.Unknown != "" {
 		return one
 	}
 	if kind := h.policy.Spec.ParamKind; kind != nil {
 		if _, ok := a.engine.cluster.Resource(paramGVK(kind)); !ok {
-			// The dispatcher refuses it whatever the bindings match.
+			// The dispatcher refuses the request whatever the bindings match.
 			if one.Bindings = []string{""}; !a.engine.cluster.KnowsKinds() {
 				one.Unknown = fmt.Sprintf("the policy's paramKind is not known: %v", &admission.UnknownKindError{Kind: paramGVK(kind)})
 			}
@@ -121,7 +120,7 @@ func (a *Applier) application(h *hook, req *admission.Request) Application {
 	return one
 }
 
-// bound adds what a binding makes of a policy.
+// bound adds a binding of a policy to an Application.
 func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Application) {
 	m := a.engine.matcher.binding(req, b)
 	open := unknownSpec(b.Source, "matchResources", m.matches)

@@ -11,16 +11,16 @@ import (
 // requestNamespace is the namespace of a request, looked up once for all policies.
 type requestNamespace struct {
 	namespace *corev1.Namespace
-	// assumed: only the namespace's name is known.
+	// assumed is set if only the namespace's name is known.
 	assumed bool
 	err     error
 
-	// What namespaceObject is, when an expression has asked for it.
+	// shown and whole cache the contents of namespaceObject.
 	shown, whole map[string]any
 }
 
-// namespace returns the namespace that the request's object lives in; without one for
-// cluster-scoped objects, and for a Namespace, which for admission lives in itself.
+// namespace returns the namespace of the request's object; it is empty for cluster-scoped objects and
+// for a Namespace, whose admission namespace is itself.
 func (d *dispatch) namespace() *requestNamespace {
 	if d.resolved == nil {
 		d.resolved = &requestNamespace{}
@@ -36,27 +36,27 @@ func namespaceKind(req *admission.Request) bool {
 	return kind.Group == "" && kind.Kind == "Namespace"
 }
 
-// object is namespaceObject with the fields the server shows to validations and
+// object returns namespaceObject with the fields that the server provides to validations and
 // messages; nil without a namespace.
 func (n *requestNamespace) object() any {
 	return namespaceContent(&n.shown, n.namespace, plugincel.CreateNamespaceObject)
 }
 
-// wholeObject is namespaceObject as audit annotations have it: with all fields.
+// wholeObject returns namespaceObject for audit annotations: with all fields.
 func (n *requestNamespace) wholeObject() any {
 	return namespaceContent(&n.whole, n.namespace, (*corev1.Namespace).DeepCopy)
 }
 
 func noNamespace() any { return nil }
 
-// namespaceContent fills in content, if it is not there yet, with a copy.
+// namespaceContent fills in content, if it is empty, with a copy of a namespace.
 func namespaceContent(content *map[string]any, ns *corev1.Namespace, copied func(*corev1.Namespace) *corev1.Namespace) any {
 	if ns == nil {
 		return nil
 	}
 	if *content == nil {
 		seen := copied(ns)
-		seen.TypeMeta = metav1.TypeMeta{} // as an informer has it
+		seen.TypeMeta = metav1.TypeMeta{} // as an informer returns it
 		var err error
 		if *content, err = admission.Content(seen); err != nil {
 			return nil

@@ -9,28 +9,27 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Cause says what made a decision fail.
+// Cause is the cause of a decision.
 type Cause string
 
 const (
-	// CauseValidation: the expression of a validation is false.
+	// CauseValidation means that the expression of a validation is false.
 	CauseValidation Cause = "validation"
-	// CauseError: an expression could not be evaluated and the failure policy is Fail.
+	// CauseError means that an expression could not be evaluated and the failure policy is Fail.
 	CauseError Cause = "error"
-	// CauseConfiguration: the policy or binding cannot be applied: a missing param, a
-	// paramKind or version nobody knows.
+	// CauseConfiguration means that the policy or binding cannot be applied: a missing param, an
+	// unknown paramKind or version.
 	CauseConfiguration Cause = "configuration"
 )
 
-// Outcome is all that a set of policies says about a request.
+// Outcome is the result of evaluating a set of policies for a request.
 type Outcome struct {
-	// Decisions are those that fail the request, in the order of policy, binding,
-	// param and validation.
+	// Decisions are the failures, in the order of policy, binding, param and validation.
 	Decisions []Decision
-	// Refusal fails the request as a whole, whatever the policies say: its namespace
-	// does not exist. Only where all Namespaces are known.
+	// Refusal fails the request as a whole, before policies: its namespace does not exist. It is only
+	// set if all Namespaces are known.
 	Refusal error
-	// AuditAnnotations are those of spec.auditAnnotations, by policy name and key.
+	// AuditAnnotations are the values of spec.auditAnnotations, by policy name and key.
 	AuditAnnotations map[string]string
 	// Indeterminate are the policies that could not be judged.
 	Indeterminate []Indeterminate
@@ -45,30 +44,29 @@ type Decision struct {
 	Binding *Binding
 	// Param is nil without one.
 	Param *admission.Object
-	// Validation is the index in spec.validations, -1 when the failure is not a
-	// validation's.
+	// Validation is the index in spec.validations, -1 when no validation failed.
 	Validation int
 	Cause      Cause
 	// Expression is the CEL expression that failed, if one did.
 	Expression string
-	// Message is what the server says after "denied request: ".
+	// Message is the server's text after "denied request: ".
 	Message string
-	// Told is Message without what it quotes of a Secret, which Hidden replaces. It is
-	// empty when the decision has to do with no Secret.
+	// Told is Message with Hidden in place of values of a Secret. It is empty when the decision
+	// involves no Secret.
 	Told   string
 	Reason metav1.StatusReason
-	// Actions are the binding's validationActions; for configuration and audit
-	// annotation errors Deny alone, because the server denies whatever they say.
+	// Actions are the binding's validationActions; for configuration and audit annotation errors Deny
+	// alone, because the server ignores validationActions for these.
 	Actions []v1.ValidationAction
-	// Input is what a validation was evaluated on; nil for other decisions.
+	// Input is the input of a validation; nil for other decisions.
 	Input *Input
 }
 
-// Denies reports whether the decision refuses the request.
+// Denies reports whether the decision denies the request.
 func (d *Decision) Denies() bool { return slices.Contains(d.Actions, v1.Deny) }
 
-// Same reports whether two decisions tell a reader the same: the same words by the same
-// policy, though an edit of the policy may have moved the validation to another index.
+// Same reports whether two decisions are the same for a reader: the same message of the same policy,
+// although an edit of the policy may have moved the validation to another index.
 func (d *Decision) Same(other *Decision) bool {
 	return d.Policy.Name == other.Policy.Name && bindingName(d.Binding) == bindingName(other.Binding) &&
 		d.Cause == other.Cause && d.Message == other.Message &&
@@ -98,8 +96,8 @@ func ContainsDecision(decisions []Decision, d Decision) bool {
 // Indeterminate is a policy that could not be judged for a request.
 type Indeterminate struct {
 	Policy *Policy
-	// Binding is nil when it is the policy's own matching.
+	// Binding is nil when the policy's own matching is unknown.
 	Binding *Binding
-	// Why says what is not known.
+	// Why is the reason.
 	Why string
 }

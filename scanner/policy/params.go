@@ -18,10 +18,10 @@ func paramGVK(k *v1.ParamKind) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 }
 
-// params collects what a binding evaluates a policy with: objects, or nil once
-// for "without a param". No element means the binding does not apply. The rules
-// are those of k8s.io/apiserver/pkg/admission/plugin/policy/generic,
-// CollectParams; objects come in the order of namespace and name.
+// params returns the params with which a binding evaluates a policy: objects, or one nil for an
+// evaluation without a param. Without elements the binding does not apply. The rules are those of
+// k8s.io/apiserver/pkg/admission/plugin/policy/generic, CollectParams; objects are sorted by
+// namespace and name.
 func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) ([]*admission.Object, error) {
 	if kind == nil || ref == nil {
 		return []*admission.Object{nil}, nil
@@ -54,8 +54,8 @@ func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) 
 	return found, nil
 }
 
-// selects returns a function that reports whether an object, of the right kind and namespace, is
-// referred to.
+// selects returns a function that reports whether a reference selects an object of the right kind and
+// namespace.
 func selects(ref *v1.ParamRef) (func(*admission.Object) bool, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
@@ -88,10 +88,11 @@ func (e *Engine) selectParams(resource admission.Resource, ref *v1.ParamRef, nam
 	return found
 }
 
-// UnknownParamError says that a param is not in the state, though a cluster may have it.
+// UnknownParamError is the error for a param that is not in the state, though the cluster may have
+// it.
 type UnknownParamError struct {
 	kind schema.GroupKind
-	// name is empty when a selector refers to params.
+	// name is empty for a reference by selector.
 	namespace, name string
 }
 
@@ -107,15 +108,15 @@ func (e *UnknownParamError) Error() string {
 	return fmt.Sprintf("%s: add it, give it with --context, or say under targets that the repository has all of them (complete: [%s])", what, e.kind)
 }
 
-// paramKey is what a param is read by.
+// paramKey is a param and the kind as which it is read.
 type paramKey struct {
 	object *admission.Object
 	kind   schema.GroupVersionKind
 }
 
-// readParam is a param as expressions see it, which do not change it; known is not nil when
-// some of it is not known. The error says that none of it is: the API server refuses the param as it
-// is written and has no or another one, or only a webhook converts it to the version of paramKind.
+// readParam is a param as expressions see it; they do not modify it. known is set if some of its values are
+// unknown. err is set if the whole param is unknown: the API server refuses the param as written and has none
+// or another one, or only a webhook converts it to the version of paramKind.
 type readParam struct {
 	content map[string]any
 	known   any
@@ -123,12 +124,12 @@ type readParam struct {
 	err     error
 }
 
-// maxReads is how many bytes of text the params have that an engine keeps, which take ten times as
-// much: a few thousand as they usually are.
+// maxReads bounds the params that an engine keeps, in bytes of text. In memory they take ten times as
+// much. It suffices for a few thousand params of usual size.
 const maxReads = 2 << 20
 
-// readParam reads a param in the version of paramKind, once for all requests as long as params are
-// not too large.
+// readParam returns a param in the version of paramKind. Results are kept for other requests up to
+// maxReads.
 func (e *Engine) readParam(kind *v1.ParamKind, o *admission.Object) readParam {
 	key := paramKey{o, paramGVK(kind)}
 	if read, ok := e.reads.Load(key); ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// unknowns are the values of an evaluation that are not known. CEL's own unknown values
-// have numbers, which are those of this list. Where absent is set, fields that may not be there are not.
+// unknowns are the unknown values of an evaluation. CEL identifies unknown values by numbers: the indexes of
+// found. If absent is set, fields that may be absent are absent.
 type unknowns struct {
 	found  []unknownAt
 	absent bool
@@ -27,7 +27,7 @@ type unknownAt struct {
 	field    *render.Unknown
 }
 
-// bind returns content as expressions see it, with CEL's unknown values.
+// bind returns content for expressions, with CEL's unknown values.
 func (u *unknowns) bind(variable string, content any) any {
 	if m, ok := content.(map[string]any); ok && m == nil {
 		return nil
@@ -35,7 +35,7 @@ func (u *unknowns) bind(variable string, content any) any {
 	return u.value(variable, content)
 }
 
-// missing returns the unknown value of a key that may be in a map.
+// missing returns the unknown value of a key that a map may have.
 func (u *unknowns) missing(variable string, in unknown.Open, key string) *celtypes.Unknown {
 	field := &render.Unknown{Path: append(slices.Clone(in.Path), key), Reason: in.Reason}
 	u.found = append(u.found, unknownAt{variable, field})
@@ -74,7 +74,7 @@ func (u *unknowns) value(variable string, value any) any {
 	return value
 }
 
-// why says which fields a value depends on, in their order.
+// why returns the fields on which a value depends, in their order.
 func (u *unknowns) why(value *celtypes.Unknown) string {
 	var texts []string
 	for _, id := range value.IDs() {
@@ -88,7 +88,7 @@ func (u *unknowns) why(value *celtypes.Unknown) string {
 	return summary(texts)
 }
 
-// summary names the first of several fields.
+// summary returns the first of several texts and the number of others.
 func summary(texts []string) string {
 	if len(texts) > 1 {
 		return fmt.Sprintf("%s (and %d more)", texts[0], len(texts)-1)
@@ -96,16 +96,16 @@ func summary(texts []string) string {
 	return strings.Join(texts, "")
 }
 
-// partial is the evaluation of a policy for a request some of whose values are not known:
-// CEL evaluates with unknown values, and what does not turn on them is exact.
+// partial evaluates a policy for a request with unknown values: CEL evaluates with unknown values,
+// and results that do not depend on them are exact.
 type partial struct {
 	*evaluation
 	unknowns                             unknowns
 	object, oldObject, params, namespace any
 }
 
-// partial returns the evaluation with unknown values; nil when all are known. absent has those that may
-// not be there left out.
+// partial returns the evaluation with unknown values; nil when all are known. If absent is set, values that
+// may be absent are absent.
 func (e *evaluation) partial(absent bool) *partial {
 	ns := e.namespace()
 	var unknownOfNamespace []render.Unknown
@@ -134,7 +134,7 @@ func (e *evaluation) partial(absent bool) *partial {
 	return p
 }
 
-// with returns an activation with unknown values.
+// with sets the unknown values of an activation.
 func (p *partial) with(a *activation, programs *compiled) *activation {
 	a.variables = programs.variables
 	a.object, a.oldObject, a.params = p.object, p.oldObject, p.params
@@ -145,7 +145,7 @@ func (p *partial) with(a *activation, programs *compiled) *activation {
 	return a
 }
 
-// validate decides what does not depend on unknown values, and says what does.
+// validate returns what does not depend on unknown values, and adds what does to open.
 func (p *partial) validate() ([]Decision, []published) {
 	programs := p.unknownAware()
 	if programs.err != nil {
@@ -174,8 +174,8 @@ func (p *partial) validate() ([]Decision, []published) {
 	return decisions, published
 }
 
-// matchConditions says as well what the answer depends on, if it is not known; it matches
-// then, perhaps.
+// matchConditions reports whether the match conditions hold. If that depends on unknown values, it
+// returns true and describes them in unsure.
 func (p *partial) matchConditions(programs *compiled) (matches bool, unsure string, err error) {
 	if len(programs.matchConditions) == 0 {
 		return true, "", nil
@@ -206,8 +206,8 @@ func (p *partial) matchConditions(programs *compiled) (matches bool, unsure stri
 	return true, unsure, nil
 }
 
-// conditionsMayFail reports whether match conditions of which the answer is not known are an error, which
-// denies, for the values that are written or where fields that may not be there are not.
+// conditionsMayFail reports whether match conditions with unknown results return an error, which denies, for
+// the written values, or if fields that may be absent are absent.
 func (p *partial) conditionsMayFail(programs *compiled) bool {
 	if _, err := p.evaluation.matchConditions(); err != nil {
 		return true
@@ -216,7 +216,7 @@ func (p *partial) conditionsMayFail(programs *compiled) bool {
 	return err != nil
 }
 
-// validations returns the failures that are certain, and of the others what they depend on.
+// validations returns the failures that are certain, and the unknown values on which others depend.
 func (p *partial) validations(programs *compiled) (decisions []Decision, open []string, err error) {
 	a := p.with(p.activation(true, p.resource, p.evaluation.namespace().object), programs)
 	results, budget, err := a.evaluateAll(programs.validations, celconfig.RuntimeCELCostBudget)
@@ -232,7 +232,7 @@ func (p *partial) validations(programs *compiled) (decisions []Decision, open []
 			certain[i] = result{value: celtypes.True}
 		}
 	}
-	// A message may show an unknown value: it has what is written in its place.
+	// A message that shows an unknown value shows the written one.
 	messages, err := p.messages(certain, budget)
 	for i, r := range certain {
 		if d, failed := p.decide(i, r, at(messages, i), err); failed {
@@ -243,8 +243,8 @@ func (p *partial) validations(programs *compiled) (decisions []Decision, open []
 	return decisions, open, nil
 }
 
-// auditAnnotations shows what is written in place of unknown values. Where an annotation cannot be made
-// with that, it is certain only if it cannot be made whatever the values are.
+// auditAnnotations uses the written values in place of unknown ones. An annotation that fails with these is
+// certain to fail only if it fails for all values.
 func (p *partial) auditAnnotations(programs *compiled) ([]published, []Decision) {
 	values, errored, err := p.evaluation.auditAnnotations(p.compiled, p.annotating)
 	if err == nil && len(errored) == 0 {
@@ -260,7 +260,7 @@ func (p *partial) auditAnnotations(programs *compiled) ([]published, []Decision)
 	return values, certain
 }
 
-// unknownAware are the programs of the policy that take unknown values.
+// unknownAware returns the programs of the policy that accept unknown values.
 func (p *partial) unknownAware() *compiled {
 	return p.engine.compiler.compileFor(p.policy.ValidatingAdmissionPolicy, true)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// redact sets what may be shown of decisions about Secrets.
+// redact sets the texts of decisions about Secrets that may be shown.
 func (e *evaluation) redact(decisions []Decision) {
 	if len(decisions) == 0 {
 		return
@@ -29,12 +29,12 @@ func (e *evaluation) redact(decisions []Decision) {
 			continue
 		}
 		if d.Told = d.Message; d.Message != e.fixed(d) {
-			d.Told = s.Redact(d.Message, sealed.again(d))
+			d.Told = s.Redact(d.Message, sealed.messageFor(d))
 		}
 	}
 }
 
-// fixed is the text a failed validation has without a messageExpression.
+// fixed returns the message of a failed validation without its messageExpression.
 func (e *evaluation) fixed(d *Decision) string {
 	if d.Cause != CauseValidation {
 		return ""
@@ -42,9 +42,9 @@ func (e *evaluation) fixed(d *Decision) string {
 	return failureMessage(&e.policy.Spec.Validations[d.Validation], nil)
 }
 
-// again words a failed validation as for the content of e, whether or not it fails
-// there.
-func (e *evaluation) again(d *Decision) string {
+// messageFor returns the message of a failed validation for the content of e, even if the validation
+// does not fail there.
+func (e *evaluation) messageFor(d *Decision) string {
 	a := e.activation(d.Cause == CauseError, e.resource, e.namespace().object)
 	a.meter = new(atomic.Int64)
 	i := d.Validation

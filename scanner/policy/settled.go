@@ -10,15 +10,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// unsettled is a param of which it is not known that a policy has nothing to say to a request with it.
+// unsettled is a param with which a policy has to be evaluated.
 type unsettled struct {
 	param *admission.Object
-	// key stands for the evaluation; it is not set where something is not known.
+	// key identifies the evaluation; set is false if something is unknown.
 	key settled.Key
 	set bool
 }
 
-// unsettled returns the params for which a policy is evaluated.
+// unsettled returns the params with which a policy has to be evaluated.
 func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) []unsettled {
 	all := make([]unsettled, 0, len(params))
 	for _, param := range params {
@@ -36,25 +36,27 @@ func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) []uns
 	return all
 }
 
-// evaluate runs an evaluation, and keeps that it has nothing to say.
+// evaluate runs an evaluation and records it in Settled if it has no finding.
 func (d *dispatch) evaluate(u unsettled, e *evaluation, annotations *annotations) {
 	before := d.outcome.Evaluations
 	silent := e.run(annotations)
-	if u.set && silent && !e.took.beyond && d.ctx.Err() == nil {
-		d.engine.compiler.Settled.Add(u.key, settled.Work{Validations: int64(d.outcome.Evaluations - before), Cost: e.took.cost})
+	if u.set && silent && !e.usage.outsideKey && d.ctx.Err() == nil {
+		d.engine.compiler.Settled.Add(u.key, settled.Work{Validations: int64(d.outcome.Evaluations - before), Cost: e.usage.cost})
 	}
 }
 
-// taken is what an evaluation took.
-type taken struct {
+// usage is the cost of an evaluation, and what it read.
+type usage struct {
 	cost int64
-	// beyond is set when it read what its key does not have: the namespace or the authorizer.
-	beyond bool
+	// outsideKey is set when it read something that its key does not include: the namespace or the
+	// authorizer.
+	outsideKey bool
 }
 
-// key stands for all that an evaluation depends on that reads neither the namespace nor the authorizer: the
-// policy, and the other variables of its expressions. The environment of stored expressions is the same in all
-// versions of Kubernetes (environment.EnvSet), so that the expressions of a policy in force give the same.
+// key returns a key of all inputs of an evaluation that reads neither the namespace nor the authorizer: the
+// policy, and the other variables of its expressions. The environment of stored expressions is the same in
+// all versions of Kubernetes (environment.EnvSet), so the expressions of a policy in force have the same
+// results.
 func (d *dispatch) key(h *hook, m match, param *admission.Object) (key settled.Key, ok bool) {
 	if d.engine.compiler.Settled == nil || h.readsStatus() && d.request.OpenStatus() != nil {
 		return key, false
@@ -81,7 +83,7 @@ func (d *dispatch) key(h *hook, m match, param *admission.Object) (key settled.K
 	return key, err == nil
 }
 
-// keyOfInputs stands for a request as a policy sees it: its objects and its attributes.
+// keyOfInputs returns a key of a request as a policy sees it: of its objects and its attributes.
 func (d *dispatch) keyOfInputs(m match) (key settled.Key, ok bool) {
 	at := requestKey{m.resource, m.kind}
 	if key, ok := d.inputs[at]; ok {
@@ -99,7 +101,7 @@ func (d *dispatch) keyOfInputs(m match) (key settled.Key, ok bool) {
 		object, oldObject = orNull(version.Object), orNull(version.OldObject)
 	}
 	key, err := settled.KeyOf(object, oldObject, d.requestVariable(m.kind, m.resource),
-		d.request.GetResource().String()) // which match conditions see as request.resource
+		d.request.GetResource().String()) // match conditions see it as request.resource
 	if err != nil {
 		return key, false
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// statusField is the name of the field in an expression.
+// statusField matches the name of the field in an expression.
 var statusField = regexp.MustCompile(`\bstatus\b`)
 
-// readsStatus reports whether an expression that decides may read the status of an object. One that
-// compares objects as a whole is taken not to.
+// readsStatus reports whether an expression that affects the verdict may read the status of an
+// object. Comparisons of whole objects do not count.
 func readsStatus(spec *v1.ValidatingAdmissionPolicySpec) bool {
 	for _, c := range spec.MatchConditions {
 		if statusField.MatchString(c.Expression) {
@@ -34,7 +34,7 @@ func readsStatus(spec *v1.ValidatingAdmissionPolicySpec) bool {
 	return false
 }
 
-// openStatus returns the status of the request's objects if it is not known and the policy may read it.
+// openStatus returns the status of the request's objects if it is unknown and the policy may read it.
 func (e *evaluation) openStatus() *render.Unknown {
 	if !e.compiled.readsStatus {
 		return nil
@@ -42,8 +42,8 @@ func (e *evaluation) openStatus() *render.Unknown {
 	return e.request.OpenStatus()
 }
 
-// withStatus returns an object, as far as it is known, with a status that is not. known is nil where
-// all of content is.
+// withStatus returns the known content of an object with an unknown status. known is nil if all of content is
+// known.
 func withStatus(known any, content map[string]any, status *render.Unknown) any {
 	if status == nil || content == nil {
 		return known
@@ -52,7 +52,7 @@ func withStatus(known any, content map[string]any, status *render.Unknown) any {
 		known = content
 	}
 	object, ok := known.(map[string]any)
-	if !ok { // of a kind that is known by name alone, of which nothing that is not written is known
+	if !ok { // the kind is known by name only: all fields that are not written are unknown already
 		return known
 	}
 	object = maps.Clone(object)

@@ -21,8 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Verdict is the API server's answer to a request: what a client and the audit
-// log get to see.
+// Verdict is the API server's answer to a request, as clients and the audit log see it.
 type Verdict struct {
 	Allowed bool
 	// Code is the HTTP status of a refusal.
@@ -31,13 +30,12 @@ type Verdict struct {
 	Message string
 	// Warnings are the texts of the Warning headers, in order.
 	Warnings []string
-	// AuditAnnotations are those policies add to the audit event.
+	// AuditAnnotations are the annotations that policies add to the audit event.
 	AuditAnnotations map[string]string
 }
 
-// Refused is the verdict on a request the server refuses before any policy is
-// asked (the error of admission.Cluster.Prepare). ok is false for errors that are
-// no answer of a server.
+// Refused returns the verdict on a request that the server refuses before it evaluates policies (the
+// error of admission.Cluster.Prepare). ok is false for errors that no server returns.
 func Refused(err error, warned []string) (v Verdict, ok bool) {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -47,9 +45,9 @@ func Refused(err error, warned []string) (v Verdict, ok bool) {
 	return Verdict{Code: s.Code, Reason: s.Reason, Message: s.Message, Warnings: warningHeaders(warned)}, true
 }
 
-// Verdict returns the server's answer to a judged request. warned are the warnings
-// from before policies were asked. Where the server picks at random - which of
-// several denials it names - the first in the order of names is given.
+// Verdict returns the server's answer to a judged request. warned are the warnings issued before
+// policies are evaluated. Where the server chooses at random, among several denials, the first in the
+// order of names is used.
 func (o *Outcome) Verdict(req *admission.Request, warned []string) Verdict {
 	v := Verdict{Allowed: true, AuditAnnotations: o.annotations()}
 	if refused, ok := Refused(o.Refusal, nil); ok {
@@ -77,7 +75,7 @@ func (v *Verdict) deny(req *admission.Request, d *Decision) {
 	v.Message = denial(req, d)
 }
 
-// denial is the server's message when it names a decision.
+// denial returns the server's message for a decision.
 func denial(req *admission.Request, d *Decision) string {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.Policy.Name, d.Message)
 	if d.Binding != nil {
@@ -86,7 +84,7 @@ func denial(req *admission.Request, d *Decision) string {
 	return k8sadmission.NewForbidden(req, errors.New(text)).Error()
 }
 
-// code is the HTTP status of a reason (validating.reasonToCode).
+// code returns the HTTP status of a reason (validating.reasonToCode).
 func code(reason metav1.StatusReason) int32 {
 	switch reason {
 	case metav1.StatusReasonForbidden:
@@ -99,13 +97,12 @@ func code(reason metav1.StatusReason) int32 {
 	return http.StatusUnprocessableEntity
 }
 
-// FailureAnnotation is the audit annotation of failed validations whose binding
-// has the action Audit.
+// FailureAnnotation is the audit annotation of failed validations whose binding has the action Audit.
 const FailureAnnotation = "validation.policy.admission.k8s.io/validation_failure"
 
-// annotations are the outcome's and the first failure with the action Audit: a
-// request has one such annotation, and the server refuses to set it again. A value
-// that was cut within a character has no whole one in the log, which is JSON.
+// annotations returns the outcome's annotations and the first failure with the action Audit: a
+// request has one such annotation, and the server refuses to set it again. A value that was truncated
+// within a character is repaired, since the log is JSON.
 func (o *Outcome) annotations() map[string]string {
 	all := map[string]string{}
 	for key, value := range o.AuditAnnotations {
@@ -120,8 +117,7 @@ func (o *Outcome) annotations() map[string]string {
 	return all
 }
 
-// AuditFailures are the values FailureAnnotation may have, in the order of
-// decisions.
+// AuditFailures returns the possible values of FailureAnnotation, in the order of decisions.
 func (o *Outcome) AuditFailures() []string {
 	var values []string
 	for i := range o.Decisions {
@@ -140,8 +136,8 @@ func (o *Outcome) AuditFailures() []string {
 	return values
 }
 
-// warningHeaders returns the warnings a client receives: the server drops repeated
-// and unprintable ones and cuts them when they are many. Its own filter decides.
+// warningHeaders returns the warnings that a client receives, by the server's own filter: it drops
+// repeated and unprintable ones and truncates them when they are many.
 func warningHeaders(texts []string) []string {
 	if len(texts) == 0 {
 		return nil
@@ -160,7 +156,7 @@ func warningHeaders(texts []string) []string {
 	return sent
 }
 
-// headers is a response of which only the headers matter.
+// headers is a ResponseWriter that keeps only the headers.
 type headers http.Header
 
 func (h headers) Header() http.Header         { return http.Header(h) }

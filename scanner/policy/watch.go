@@ -25,20 +25,20 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// Watch is how the expressions of a policy were evaluated for a request, one binding and one
-// param, with what each part of them gave.
+// Watch describes how the expressions of a policy were evaluated for a request, one binding and one
+// param, with the values of their parts.
 type Watch struct {
 	Variables, MatchConditions, Validations, Messages, AuditAnnotations, Mutations []Watched
-	// Costs are what groups of expressions took of their budgets, that of variables included.
+	// Costs are the costs of groups of expressions, including variables.
 	Costs []Cost
-	// Sealed is the same with other values in place of those of Secrets; nil when no Secret is
-	// read. What differs between both shows the content of a Secret.
+	// Sealed is the same with other values in place of those of Secrets; nil when no Secret is read.
+	// Differences between both reveal content of a Secret.
 	Sealed *Watch
-	// Assumed is why something of it is not certain.
+	// Assumed are the reasons why parts of it are not certain.
 	Assumed []string
 }
 
-// Cost is what a group of expressions took of its budget.
+// Cost is the cost of a group of expressions and its budget.
 type Cost struct {
 	Group        string
 	Cost, Budget int64
@@ -47,33 +47,33 @@ type Cost struct {
 
 // Watched is the evaluation of an expression.
 type Watched struct {
-	// Field is that of the policy, as spec.validations[0].expression; Name that of a variable, a
-	// condition or an audit annotation.
+	// Field is the field of the policy, such as spec.validations[0].expression; Name that of a
+	// variable, a condition or an audit annotation.
 	Field, Name, Expression string
-	// AST is the expression as it is written; nil when it does not parse.
+	// AST is the parsed expression; nil when it does not parse.
 	AST *ast.AST
 	// Evaluated is set when the expression was evaluated: then Value is set, or Err.
 	Evaluated bool
 	Value     ref.Val
 	Err       error
-	// Cost is what the expression was charged, without variables.
+	// Cost is the cost of the expression, without variables.
 	Cost int64
-	// Parts are the values of its parts in the order in which they were known. More tells that some
-	// are left out.
+	// Parts are the values of its parts in the order of evaluation. More is set if some are left out.
 	Parts []cel.Seen
 	More  bool
-	// Why says which fields a value that is not known depends on.
+	// Why returns the fields on which an unknown value depends.
 	Why func(*celtypes.Unknown) string
 }
 
-// Subject is what to watch.
+// Subject is a policy, with binding and param, to watch.
 type Subject struct {
 	Policy  *Policy
 	Binding *Binding
 	Param   *admission.Object
-	// Object is the object when a policy that changes objects matched it; nil for that of the request.
+	// Object is the object when a mutating policy matched it; nil for that of the request.
 	Object map[string]any
-	// Mutations are those of the policy, Before the object when each was made; nil when it was not.
+	// Mutations are the policy's mutations, Before the object before each of them; nil for one that
+	// was not made.
 	Mutations []v1.Mutation
 	Before    []map[string]any
 	// Seal returns the content of an object with other values in place of those that policies copied
@@ -137,8 +137,8 @@ func (e *Engine) Watch(ctx context.Context, req *admission.Request, s Subject) (
 	return w, err
 }
 
-// sealed returns the content of the object with other values in place of those of Secrets, its own and
-// those that policies copied.
+// sealed returns the content of the object with other values in place of those of Secrets and of those that
+// policies copied from Secrets.
 func (s *Subject) sealed(tokens *secrets.Tokens, content map[string]any) map[string]any {
 	if s.Seal != nil && content != nil {
 		content = s.Seal(content)
@@ -146,11 +146,11 @@ func (s *Subject) sealed(tokens *secrets.Tokens, content map[string]any) map[str
 	return tokens.Apply(content)
 }
 
-// Matcher is the API server's, over the cluster's namespaces.
+// Matcher returns the API server's matcher, with the cluster's namespaces.
 func (e *Engine) Matcher() generic.PolicyMatcher { return e.matcher.upstream }
 
-// Matches reports whether a policy, or the binding unless it is nil, matches a request; unknown says
-// why that is not known.
+// Matches reports whether a policy, or the binding unless it is nil, matches a request. unknown is the reason
+// if that is not known.
 func (e *Engine) Matches(req *admission.Request, p *Policy, b *Binding) (matches bool, unknown string, err error) {
 	var m match
 	var open string
@@ -162,13 +162,14 @@ func (e *Engine) Matches(req *admission.Request, p *Policy, b *Binding) (matches
 	return m.matches && !e.exempt[req.GetResource().GroupResource()], cmp.Or(open, m.unknown), m.err
 }
 
-// Params returns the params of a binding for requests in a namespace; nil stands for none.
+// Params returns the params of a binding for requests in a namespace; a nil element means without a
+// param.
 func (e *Engine) Params(p *Policy, b *Binding, namespace string) ([]*admission.Object, error) {
 	return e.params(p.Spec.ParamKind, b.Spec.ParamRef, namespace)
 }
 
-// watcher evaluates groups of expressions, each expression by two programs: that of a server, which
-// returns its value and cost, and one that reports its parts.
+// watcher evaluates each expression of a group with two programs: that of a server, which returns its
+// value and cost, and one that records the values of its parts.
 type watcher struct {
 	*evaluation
 	partial         *partial
@@ -228,7 +229,7 @@ func matchesConditions(conditions []Watched) bool {
 	return true
 }
 
-// judge evaluates what is evaluated when the conditions hold.
+// judge evaluates the expressions that are evaluated when the match conditions hold.
 func (w *watcher) judge(s *Subject, out *Watch) {
 	object := w.evaluation.namespace().object
 	full := func() *activation { return w.activation(true, w.resource, object) }
@@ -266,7 +267,7 @@ func (w *watcher) judge(s *Subject, out *Watch) {
 	}
 }
 
-// activation is that of a group; unknown values are in it.
+// activation returns the activation of a group, with unknown values.
 func (w *watcher) activation(authorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
 	a := w.evaluation.activation(authorizer, resource, namespace)
 	a.meter = new(atomic.Int64)
@@ -284,7 +285,7 @@ func (w *watcher) why(u *celtypes.Unknown) string {
 	return w.partial.unknowns.why(u)
 }
 
-// group evaluates expressions that share a budget, and returns what is left of it.
+// group evaluates expressions that share a budget, and returns the remaining budget.
 func (w *watcher) group(out *Watch, name string, with func() *activation, budget int64, programs, watched []plugincel.CompilationResult) ([]Watched, int64) {
 	all := make([]Watched, len(programs))
 	server, seen, full := with(), with(), budget
@@ -311,7 +312,7 @@ func (w *watcher) group(out *Watch, name string, with func() *activation, budget
 		if programs[i].Error == nil && watched[i].Error == nil && seen.workload.Excess() == "" {
 			record := cel.NewRecording(cel.LoopsOf(one.AST))
 			seen.watch.stack = append(seen.watch.stack, record)
-			_, _, _ = watched[i].Program.ContextEval(seen.ctx, seen) // the other program returns the value
+			_, _, _ = watched[i].Program.ContextEval(seen.ctx, seen) // the value comes from the other program
 			seen.watch.stack = seen.watch.stack[:0]
 			one.Parts, one.More = record.Seen, record.More
 		}
@@ -323,7 +324,7 @@ func (w *watcher) group(out *Watch, name string, with func() *activation, budget
 	return all, budget
 }
 
-// watchable compiles a policy with its mutations, and returns what parses its expressions.
+// watchable compiles a policy with its mutations, and returns a parser of its expressions.
 func (c *Compiler) watchable(s *Subject, in cel.Compilers) (*compiled, func(string) *ast.AST, error) {
 	spec := &s.Policy.Spec
 	set, err := in.Environment()

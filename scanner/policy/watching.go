@@ -9,17 +9,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// watching keeps what the expressions of an activation, and the variables that they read, give.
+// watching records the values of the expressions of an activation and of the variables that they
+// read.
 type watching struct {
 	stack     []*cel.Recording
 	variables map[string]*Watched
-	// cost is that of all variables.
+	// cost is the cost of all variables.
 	cost int64
 	// loops returns the loops of a variable.
 	loops func(name string) cel.Loops
 }
 
-// of returns what is known of a variable.
+// of returns the record of a variable.
 func (w *watching) of(name string) Watched {
 	if one := w.variables[name]; one != nil {
 		return *one
@@ -27,7 +28,7 @@ func (w *watching) of(name string) Watched {
 	return Watched{}
 }
 
-// take takes over what a server evaluated.
+// take adds the records of variables that the server's program evaluated.
 func (w *watching) take(other *watching) {
 	for name, one := range other.variables {
 		if w.variables[name] == nil {
@@ -43,7 +44,7 @@ func (w *watching) keep(name string, one Watched) {
 	w.variables[name] = &one
 }
 
-// enter begins the evaluation of a variable; what it returns ends it.
+// enter begins the evaluation of a variable; the returned function ends it.
 func (w *watching) enter(name string) func(ref.Val, *celgo.EvalDetails) {
 	if w == nil {
 		return func(ref.Val, *celgo.EvalDetails) {}
