@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/services"
 )
 
-// assign assigns what the server assigns to a Service, which keeps what the old one has, if
-// there is one. A cluster has IPv4, but one of which not all is known may have IPv6 too when a
-// Service asks for that.
+// assign assigns the addresses and ports that the server assigns to a Service, which keeps those of
+// old, if there is one. A cluster has IPv4, but may have IPv6 too if not all ServiceCIDRs are known
+// and a Service requests it.
 func (c *Cluster) assign(ctx context.Context, obj, old runtime.Object, o services.Options) error {
 	svc, ok := obj.(*api.Service)
 	if !ok {

@@ -25,8 +25,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// sent returns the object that a request asks for: what is sent, or what comes of applying
-// it over live, which is nil for a new object.
+// sent returns the new object of a request: the decoded body, or the result of applying it over live,
+// which is nil for a new object.
 func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
 	by := p.ask.Applier
 	switch {
@@ -48,14 +48,14 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 	return p.decode(ctx, o)
 }
 
-// sameUID refuses an object that is sent with another UID than the stored one, old, has.
+// sameUID returns an error if the body has another UID than old, the stored object.
 func (p *preparation) sameUID(m metav1.Object, old runtime.Object) error {
 	r := p.handler.resource
 	return etcd.SameUID(m.GetUID(), old, etcd.Place{Resource: r.GroupResource(), Custom: r.Custom, Namespace: p.objectNamespace(), Name: p.name, DryRun: p.ask.DryRun})
 }
 
-// sentVersion returns the resourceVersion of an object that is sent, before it is changed. Who sends the object
-// itself knows that of the stored one, old.
+// sentVersion returns the resourceVersion of the body, before plugins change it. A client other than an
+// applier is taken to know the version of old, the stored object.
 func (p *preparation) sentVersion(m metav1.Object, old runtime.Object) string {
 	if stored, err := meta.Accessor(old); p.ask.Applier == "" && err == nil {
 		m.SetResourceVersion(stored.GetResourceVersion())
@@ -63,14 +63,14 @@ func (p *preparation) sentVersion(m metav1.Object, old runtime.Object) string {
 	return m.GetResourceVersion()
 }
 
-// versioned refuses an update of another version of the object than the stored one, old, which is nil for a new object.
-// changed is set where what changes objects wrote the version.
+// versioned returns an error if an update has another resourceVersion than old, the stored object, which is
+// nil for a new object. changed is set if a plugin or policy wrote the version.
 func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
 	by, kind, strategy := p.ask.Applier, p.handler.resource, p.handler.Update
 	err := etcd.Versioned(obj, old, kind.GroupResource(), p.name, by.Replaces() || kind.Assumed || strategy == nil || strategy.AllowUnconditionalUpdate())
 	switch {
 	case old == nil && !by.ServerSide():
-		return nil // kubectl creates without one
+		return nil // kubectl creates without a resourceVersion
 	case !errors.Is(err, etcd.ErrOtherVersion):
 		return err
 	case changed || p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
@@ -80,7 +80,7 @@ func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
 	return &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{{Path: []string{"metadata", "resourceVersion"}, Reason: why}}}
 }
 
-// fits refuses a request whose body is too large, and notes whether the object is large.
+// fits returns an error if the body of a request is too large, and sets large for a large object.
 func (p *preparation) fits() error {
 	o := p.ask.Object
 	if o == nil || p.ask.MadeUp || p.ask.Subresource != "" {
@@ -103,8 +103,8 @@ func (p *preparation) fits() error {
 	return size.Request(bytes)
 }
 
-// track notes the managers of the fields of a large object, which are stored with it: those that
-// its applier left there, or the applier for all that it sends.
+// track records the managers of the fields of a large object, which are stored with it: those that
+// applying set, or the applier as manager of all fields.
 func (p *preparation) track(obj runtime.Object) {
 	if p.large {
 		p.managed, p.untrackable = p.managers(obj)
@@ -133,13 +133,13 @@ func (p *preparation) managers(obj runtime.Object) ([]metav1.ManagedFieldsEntry,
 	return m.GetManagedFields(), nil
 }
 
-// isPlain reports whether applying a new object is creating it.
+// isPlain reports whether applying a new object has the same result as creating it.
 func (p *preparation) isPlain(o *Object) bool {
 	text, err := o.JSON()
 	switch {
 	case p.tracked || p.large || err != nil:
 		return false
-	case p.handler.resource.Kind.GroupKind() == kinds.Definition: // creation resets its status, and Flux sends it
+	case p.handler.resource.Kind.GroupKind() == kinds.Definition: // creation resets the status that Flux sends
 		return apply.PlainDefinition(text) && (p.ask.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
 	}
 	m, ok := apply.ReadManifest(text)
@@ -147,8 +147,8 @@ func (p *preparation) isPlain(o *Object) bool {
 		p.handler.plain(o, &m) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || m.IsNormal())
 }
 
-// createdPlain creates an object instead of applying it, which is faster, if the kind knows all
-// its fields.
+// createdPlain creates an object instead of applying it, which is faster, unless it has fields that
+// the kind does not know.
 func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Object, metav1.Object, error) {
 	var strict warnings
 	obj, m, err := p.decode(warning.WithWarningRecorder(ctx, &strict), o)
@@ -158,7 +158,7 @@ func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Obje
 	return obj, m, nil
 }
 
-// placed returns the content of what is sent with the namespace that clients write there.
+// placed returns the content of the body with the namespace that clients set.
 func (p *preparation) placed(o *Object) map[string]any {
 	content := p.ask.Storage.content(o)
 	if p.objectNamespace() == "" || o.Namespace() != "" {
@@ -169,17 +169,17 @@ func (p *preparation) placed(o *Object) map[string]any {
 	return u.Object
 }
 
-// manifest returns the content of what is sent as its applier sends it.
+// manifest returns the content of the body as its applier sends it.
 func (p *preparation) manifest(o *Object) map[string]any { return p.ask.Applier.Manifest(p.placed(o)) }
 
-// mayRenew reports whether nobody but the applier of a request ever wrote the object, so that applying over it takes no
-// managers of fields.
+// mayRenew reports whether the applier of a request is certainly the only manager of the object, so that
+// applying over it takes no managed fields.
 func (p *preparation) mayRenew() bool {
 	ask := &p.ask
 	return ask.Applier.ServerSide() && ask.Subresource == "" && ask.OldObject != nil && !ask.Live && ask.controls == nil && ask.StoredMutator == nil && !p.large && !p.handler.resource.Assumed
 }
 
-// repeats returns the object as it is written, nil where applying it may be more than to write other scalars.
+// repeats returns the object as written, nil if applying it may do more than change scalars.
 func (p *preparation) repeats() (now *apply.Applied) {
 	if !p.mayRenew() {
 		return nil
@@ -191,8 +191,8 @@ func (p *preparation) repeats() (now *apply.Applied) {
 	return now
 }
 
-// renews returns the object as it is applied over the one that is stored, where that takes no managers of
-// fields. It is nil where it does, or may.
+// renews returns the object as applied over the stored one, if that takes no managed fields; nil if it does,
+// or may.
 func (p *preparation) renews() *apply.Applied {
 	if !p.mayRenew() {
 		return nil
@@ -202,7 +202,7 @@ func (p *preparation) renews() *apply.Applied {
 	if now = last; ask.Object != ask.OldObject {
 		like := last.Applied
 		if p.handler.resource.Custom {
-			like = nil // merging keeps a time of creation that is null, as Flux sends it; Again does not always
+			like = nil // merging keeps a null creationTimestamp, as Flux sends it; Again does not always
 		}
 		now = p.ask.Storage.applied(p, ask.Object, like)
 	}
@@ -213,7 +213,7 @@ func (p *preparation) renews() *apply.Applied {
 	return now.Applied
 }
 
-// serverSide applies on the server.
+// serverSide applies an object on the server.
 func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
 	if p.ask.Applier == apply.Flux && !(p.renewal != nil && p.whole) {
 		p.drops(o)
@@ -270,7 +270,7 @@ func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1
 	return obj, m, err
 }
 
-// drops notes which fields Flux does not send, as its client does not know them.
+// drops records the fields that Flux does not send because its client does not know them.
 func (p *preparation) drops(o *Object) {
 	if p.handler.resource.Custom {
 		return
@@ -280,7 +280,7 @@ func (p *preparation) drops(o *Object) {
 	}
 }
 
-// merged merges three ways, as kubectl apply does.
+// merged applies an object with a three-way merge, as kubectl apply does.
 func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
 	modified, err := apply.Annotated(p.placed(o))
 	if err != nil {
@@ -327,7 +327,7 @@ func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object
 	return obj, m, err
 }
 
-// decodePatched decodes a custom resource that comes of a patch.
+// decodePatched decodes a custom resource that is the result of a patch.
 func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.Object, metav1.Object, error) {
 	o := ParseObject(text)
 	if p.ask.Applier.Validation() != metav1.FieldValidationStrict {
@@ -339,7 +339,8 @@ func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.O
 	return p.decode(ctx, o)
 }
 
-// strict warns of what strict decoding of a patch found, or refuses it where the client asks for that.
+// strict adds warnings for the errors of strict decoding of a patch, or returns an error if the client
+// requests strict validation.
 func (p *preparation) strict(ctx context.Context, errs []error, patch string) error {
 	if len(errs) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), patch, runtime.NewStrictDecodingError(errs).Error())})
@@ -350,8 +351,7 @@ func (p *preparation) strict(ctx context.Context, errs []error, patch string) er
 	return nil
 }
 
-// untracked returns an object without its managed fields, which are of no use but for
-// applying.
+// untracked returns an object without its managed fields, which are only needed for applying.
 func untracked(obj runtime.Object) runtime.Object {
 	if m, err := meta.Accessor(obj); err == nil && m.GetManagedFields() != nil {
 		m.SetManagedFields(nil)
@@ -359,7 +359,8 @@ func untracked(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// optionsOf are the field managers that a client of an ask sends in the options of a request.
+// optionsOf returns the field manager and the field validation that a client sends as options of a
+// request.
 func (a Ask) optionsOf() (fieldManager, fieldValidation string) {
 	return a.Applier.Manager(), a.Applier.Validation()
 }

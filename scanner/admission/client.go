@@ -17,8 +17,8 @@ import (
 	"k8s.io/kubernetes/pkg/apis/admissionregistration"
 )
 
-// Client is a Kubernetes client that can read the namespaces of a cluster, for
-// the plugins of the API server that ask one.
+// Client is a Kubernetes client that can read the namespaces of a cluster, for plugins of the API
+// server that need a client.
 type Client struct {
 	kubernetes.Interface
 	Cluster *Cluster

@@ -22,29 +22,30 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// ClusterOptions say what a cluster's state stands for.
+// ClusterOptions describe a cluster and its state.
 type ClusterOptions struct {
-	// Known are the kinds of which the layers have all objects. A Namespace that is not
-	// there is a 404 when all are known, and unknown otherwise: verdicts that depend on
-	// it are indeterminate.
+	// Known are the kinds of which the layers have all objects. If all Namespaces are known, a
+	// missing one is a 404; otherwise it is unknown, and verdicts that depend on it are
+	// indeterminate.
 	Known kinds.Complete
-	// Removed are objects that the state had and no longer has: what is among them and not in
-	// the layers does not exist. It may be nil.
+	// Removed are objects that the state no longer has: one of them that is not in the layers does
+	// not exist. It may be nil.
 	Removed *Index
-	// Namespace is where objects live that are written without a namespace, though their kind
-	// has one; empty means default.
+	// Namespace is the namespace of namespaced objects that are written without one; empty means
+	// default.
 	Namespace string
-	// Creator is the user who made the objects of the state, which some of them remember; nil
-	// when that is not known.
+	// Creator is the user who created the objects of the state, which some of them record; nil when
+	// that is not known.
 	Creator user.Info
 	// NodePorts is the range of node ports of the server, nil for its default.
 	NodePorts *utilnet.PortRange
-	// Policies are those that clusters of the same kinds prepared; nil for the cluster's own.
+	// Policies caches the creations of policies, for all clusters with the same kinds; nil for a
+	// cache of the cluster's own.
 	Policies *PolicyCreations
 }
 
-// Cluster is an API server's knowledge: the kinds it serves and the objects it
-// stores. It is safe for concurrent use.
+// Cluster has the kinds that an API server serves and the objects that it stores. It is safe for
+// concurrent use.
 type Cluster struct {
 	opts   ClusterOptions
 	layers []*Index
@@ -62,13 +63,13 @@ type Cluster struct {
 	podSecurity, resize func() admission.ValidationInterface
 }
 
-// allowPrivileged sets what the flag --allow-privileged of a kube-apiserver sets,
-// as every distribution does: without it validation refuses privileged
-// containers. Kubernetes keeps it as state of the process.
+// allowPrivileged does what the flag --allow-privileged of a kube-apiserver does, which every
+// distribution sets: without it validation refuses privileged containers. Kubernetes keeps it as
+// state of the process.
 var allowPrivileged = sync.OnceFunc(func() { capabilities.Setup(true, 0) })
 
-// NewCluster makes a cluster whose objects are those of layers; where several
-// define the same object, the first layer's counts.
+// NewCluster returns a cluster with the objects of layers; where several define the same object, the
+// first layer's counts.
 func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	allowPrivileged()
 	if opts.Policies == nil {
@@ -89,8 +90,8 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	return c
 }
 
-// Created is when every object of the state was created. Admission cannot tell
-// the time, so one moment does for all; policies may rely on its being recent.
+// Created returns the creation time of every object of the state. Admission has no other clock, so
+// one time suffices; policies may rely on its being recent.
 func Created() metav1.Time {
 	return metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 }
@@ -133,8 +134,8 @@ func (c *Cluster) getClusterScoped(kind schema.GroupKind, name string) *Object {
 	return nil
 }
 
-// Resource returns how a kind is served; ok is false when it is neither built in
-// nor defined by a CustomResourceDefinition of the state.
+// Resource returns how a kind is served; ok is false if it is neither built in nor defined by a
+// CustomResourceDefinition of the state.
 func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	if r, ok = builtin.Of(kind); ok {
 		return r, true
@@ -146,8 +147,8 @@ func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	return custom.Served(crd.outline(), kind.Version)
 }
 
-// Key is the identity an object will have in the cluster: with the namespace it
-// will live in. An object of an unknown kind keeps what is written.
+// Key returns the identity of an object in the cluster, with the namespace in which it is created. An
+// object of an unknown kind keeps the written namespace.
 func (c *Cluster) Key(o *Object) Key {
 	kind := o.GroupVersionKind()
 	k := Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
@@ -159,8 +160,7 @@ func (c *Cluster) Key(o *Object) Key {
 	return k
 }
 
-// requestNamespace is the namespace that an object will live in; empty for one of a
-// cluster-scoped kind.
+// requestNamespace returns the namespace in which an object is created; "" for a cluster-scoped kind.
 func (c *Cluster) requestNamespace(r Resource, o *Object) string {
 	if !r.Namespaced {
 		return ""
@@ -168,10 +168,10 @@ func (c *Cluster) requestNamespace(r Resource, o *Object) string {
 	return c.namespace(o)
 }
 
-// namespace is the namespace of an object whose kind has one.
+// namespace returns the namespace of an object of a namespaced kind.
 func (c *Cluster) namespace(o *Object) string { return cmp.Or(o.Namespace(), c.assumedNamespace()) }
 
-// assumedNamespace is where objects live that are written without a namespace.
+// assumedNamespace returns the namespace of objects that are written without one.
 func (c *Cluster) assumedNamespace() string {
 	return cmp.Or(c.opts.Namespace, metav1.NamespaceDefault)
 }
@@ -185,9 +185,9 @@ var systemNamespaces = map[string]bool{
 	corev1.NamespaceNodeLease: true,
 }
 
-// Namespace returns a namespace as the server stores it. assumed is set when
-// nothing in the state defines it, so that all that is known is its name. Where all
-// Namespaces are known, one that does not exist is a NotFound error.
+// Namespace returns a namespace as the server stores it. assumed is set when the state does not
+// define it, so that only its name is known. If all Namespaces are known, a missing one is a NotFound
+// error.
 func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, err error) {
 	o := c.getClusterScoped(kinds.Namespace, name)
 	if o == nil {
@@ -229,8 +229,7 @@ func (c *Cluster) Find(r Resource, namespace, name string) *Object {
 	return c.get(r.Kind.GroupKind(), namespace, name)
 }
 
-// List returns the objects of a kind in a namespace ("" for cluster-scoped kinds),
-// in the order of names.
+// List returns the objects of a kind in a namespace ("" for cluster-scoped kinds), sorted by name.
 func (c *Cluster) List(r Resource, namespace string) []*Object {
 	var found []*Object
 	for _, o := range c.list(r.Kind.GroupKind()) {
@@ -242,22 +241,21 @@ func (c *Cluster) List(r Resource, namespace string) []*Object {
 	return found
 }
 
-// serviceCIDRKind says which IP families Services can have.
+// serviceCIDRKind is the kind that determines the IP families of Services.
 var serviceCIDRKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
 
 // Knows reports whether the state has all objects of a kind.
 func (c *Cluster) Knows(kind schema.GroupKind) bool { return c.opts.Known.Has(kind) }
 
-// KnowsRBAC reports whether the state has all that grants rights.
+// KnowsRBAC reports whether the state has all objects that grant rights.
 func (c *Cluster) KnowsRBAC() bool { return c.opts.Known.HasRBAC() }
 
 // KnowsKinds reports whether the state has all CustomResourceDefinitions, so that a
 // kind that is not served does not exist.
 func (c *Cluster) KnowsKinds() bool { return c.Knows(kinds.Definition) }
 
-// Lacks reports whether the cluster certainly has no object of a kind that matches: all of
-// the kind are known, or one that matched was removed. It is called where the state has
-// none.
+// Lacks reports whether the cluster certainly has no matching object of a kind: all objects of the
+// kind are known, or a matching one was removed. The caller has found none in the state.
 func (c *Cluster) Lacks(r Resource, namespace string, matches func(*Object) bool) bool {
 	if c.Knows(r.Kind.GroupKind()) {
 		return true

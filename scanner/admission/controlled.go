@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// controlledFieldsOf returns what controllers have written to the stored object of an ask, which a
-// tool applied; nil where nothing says that they did, and where the object is as a cluster has it.
+// controlledFieldsOf returns the fields that controllers have written to the stored object of an ask,
+// which a tool applied; nil if there are none, or if the stored object is read from a cluster.
 func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
 	o := ask.OldObject
 	applied := func() map[string]any {
@@ -44,9 +44,9 @@ func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
 	return nil
 }
 
-// prepareControlled prepares an ask whose old object controllers have written to. Where the server
-// refuses it for a value that only the cluster knows, and not if that is the one that is applied,
-// there is no telling.
+// prepareControlled prepares an ask whose old object controllers have written to. If the server
+// refuses it because of a value that only the cluster knows, and does not if that value equals the
+// applied one, the result is unknown.
 func (c *Cluster) prepareControlled(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
 	req, warned, err = c.prepareFilled(ctx, ask)
 	var refusal *apierrors.StatusError
@@ -61,7 +61,8 @@ func (c *Cluster) prepareControlled(ctx context.Context, ask Ask) (req *Request,
 	return nil, warned, err
 }
 
-// scalerOf returns the HorizontalPodAutoscaler of the state that scales a workload, nil for none.
+// scalerOf returns the HorizontalPodAutoscaler of the state that scales a workload, nil if there is
+// none.
 func (c *Cluster) scalerOf(o *Object) *Object {
 	kind := o.GroupVersionKind()
 	for _, scaler := range c.list(schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}) {
@@ -75,7 +76,7 @@ func (c *Cluster) scalerOf(o *Object) *Object {
 	return nil
 }
 
-// controlled returns a stored object with what controllers have written to it.
+// controlled returns a stored object with the fields that controllers have written.
 func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 	if p.ask.controls == nil {
 		return obj, nil
@@ -93,8 +94,8 @@ func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 	return fields.Update(obj, written, controlled.Manager)
 }
 
-// OpenStatus returns the status of the objects of an update or a deletion as unknown; nil where it is
-// known. A policy that does not read it need not ask.
+// OpenStatus returns the status of the objects of an update or a deletion as an unknown field; nil if it is
+// known. Only policies that read the status need it.
 func (r *Request) OpenStatus() *render.Unknown {
 	served, _ := r.cluster.Resource(r.GetKind())
 	_, has := served.Subresources["status"]
@@ -104,7 +105,7 @@ func (r *Request) OpenStatus() *render.Unknown {
 	return controlled.Status(served.Kind.GroupKind())
 }
 
-// noteControlled adds to a request which of its fields only the cluster knows.
+// noteControlled adds the fields that only the cluster knows to the unknown fields of a request.
 func (c *Cluster) noteControlled(r *Request, controls *controlled.Fields) (err error) {
 	if controls == nil || len(controls.Unknown) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// customKinds maps the kinds that CustomResourceDefinitions of the state define
-// to the object that defines them.
+// customKinds maps the kinds that CustomResourceDefinitions of the state define to the defining
+// objects.
 func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 	all := map[schema.GroupKind]*Object{}
 	for _, o := range c.list(kinds.Definition) {
@@ -30,8 +30,8 @@ func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 	return all
 }
 
-// servedVersions returns the versions of a kind that the state's CustomResourceDefinitions of it serve, of which
-// it names one; none for a kind that nothing defines.
+// servedVersions returns the versions of a kind that the state's CustomResourceDefinitions serve, and the
+// name of one of these; none for a kind that nothing defines.
 func (c *Cluster) servedVersions(kind schema.GroupKind) (definition string, versions []string) {
 	if c.custom()[kind] == nil {
 		return "", nil
@@ -50,7 +50,7 @@ func (c *Cluster) servedVersions(kind schema.GroupKind) (definition string, vers
 	return definition, versions
 }
 
-// anyVersion returns how a version of a kind is served.
+// anyVersion returns a served version of a kind.
 func (c *Cluster) anyVersion(kind schema.GroupKind) (r Resource, ok bool) {
 	if r, ok = builtin.AnyVersion(kind); ok {
 		return r, ok
@@ -63,7 +63,7 @@ func (c *Cluster) anyVersion(kind schema.GroupKind) (r Resource, ok bool) {
 	return r, false
 }
 
-// newEquivalents knows the equivalent resources of built-in and custom kinds.
+// newEquivalents returns a mapper of the equivalent resources of built-in and custom kinds.
 func (c *Cluster) newEquivalents() runtime.EquivalentResourceMapper {
 	registry := runtime.NewEquivalentResourceRegistry()
 	for _, crd := range c.custom() {
@@ -94,7 +94,7 @@ func (e equivalents) KindFor(r schema.GroupVersionResource, subresource string) 
 	return e.custom.KindFor(r, subresource)
 }
 
-// definition compiles the definition of a custom kind, once for an index.
+// definition compiles the definition of a custom kind, once for each index.
 func (c *Cluster) definition(kind schema.GroupVersionKind) (*custom.Definition, error) {
 	crd := c.custom()[kind.GroupKind()]
 	if crd == nil {
@@ -122,8 +122,8 @@ func (c *Cluster) definition(kind schema.GroupVersionKind) (*custom.Definition, 
 	return d, nil
 }
 
-// Schemas resolves the OpenAPI schemas of the kinds the cluster serves, as the controller that type checks
-// policies sees them.
+// Schemas returns a resolver of the OpenAPI schemas of the kinds that the cluster serves, as the controller
+// that type-checks policies sees them.
 func (c *Cluster) Schemas() resolver.SchemaResolver {
 	return openapi.Resolver(func() (all []openapi.Custom) {
 		for _, r := range c.Resources() {
@@ -178,8 +178,7 @@ func (c *Cluster) newCustomHandlerOf(r Resource, d *custom.Definition) (*handler
 	}, nil
 }
 
-// assumed returns how a kind is served that nothing in the state defines, but that is known
-// by name.
+// assumed returns how a kind is served that the state does not define, but that is known by name.
 func (c *Cluster) assumed(kind schema.GroupVersionKind) (Resource, bool) {
 	known, ok := kinds.ByName(kind.GroupKind())
 	if !ok || c.KnowsKinds() {

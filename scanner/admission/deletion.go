@@ -30,10 +30,10 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 	return p.request(ctx, attributes)
 }
 
-// deleteOptions are the options of a DELETE as policies see them. The storage fills
-// them in before it asks: how long a pod has, and which namespace or definition is
-// meant (k8s.io/apiserver/pkg/registry/rest, BeforeDelete; the storages of
-// namespaces and of CustomResourceDefinitions).
+// deleteOptions returns the options of a DELETE as policies see them. The storage completes them
+// before admission: the grace period of a pod, and the UID of a namespace or definition
+// (k8s.io/apiserver/pkg/registry/rest, BeforeDelete; the storages of namespaces and of
+// CustomResourceDefinitions).
 func (p *preparation) deleteOptions(ctx context.Context, old runtime.Object) (*metav1.DeleteOptions, error) {
 	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}}
 	if p.ask.DryRun {

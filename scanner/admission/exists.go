@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// OverQuota returns the refusal of a quota, which comes after policies. It is a
-// *quota.UsageError or an *unknown.Error where it takes a cluster to know.
+// OverQuota returns the refusal of a quota, which comes after policies. It is a *quota.UsageError or
+// an *unknown.Error if it depends on values that only the cluster knows.
 func (r *Request) OverQuota() error {
 	quotas, err := r.cluster.quotas(r.GetNamespace())
 	if err != nil || len(quotas) == 0 {
@@ -31,7 +31,7 @@ func (r *Request) OverQuota() error {
 	first := quota.Check(quotas, r.Attributes)
 	var usage *quota.UsageError
 	if r.madeUp && errors.As(first, &usage) {
-		return nil // the controller tries again until there is room
+		return nil // the controller retries until the quota suffices
 	}
 	for _, other := range r.others {
 		if err := quota.Check(quotas, other.Attributes); fmt.Sprint(err) != fmt.Sprint(first) {
@@ -41,8 +41,8 @@ func (r *Request) OverQuota() error {
 	return first
 }
 
-// quotas returns the ResourceQuotas of a namespace as the controller of quotas keeps them: with
-// the limits of the specification, and the usage that is written in the status.
+// quotas returns the ResourceQuotas of a namespace as the quota controller keeps them: with the
+// limits of the spec, and the usage in the status.
 func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
 	var all []*corev1.ResourceQuota
 	for _, o := range c.list(schema.GroupKind{Kind: "ResourceQuota"}) {
@@ -64,9 +64,9 @@ func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
 	return all, nil
 }
 
-// Exists is the server's refusal to create what is there already, nil when it is
-// not. It comes after admission, from the storage, and only where the state is that before the
-// request, as in a suite: that of a scan has what the request creates.
+// Exists returns the server's refusal to create an object that exists already, nil if it does not. It
+// comes after admission, from the storage, and is only returned for a state from before the request,
+// as in a suite: that of a scan contains the new object.
 func (r *Request) Exists() error {
 	resource := r.GetResource().GroupResource()
 	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.opts.Known.HasAll() || !r.cluster.has(r) {
@@ -75,8 +75,7 @@ func (r *Request) Exists() error {
 	return apierrors.NewAlreadyExists(resource, r.GetName())
 }
 
-// has reports whether the state, or what every server creates at start, has the
-// object of a request.
+// has reports whether the state has the object of a request, or every server creates it at start.
 func (c *Cluster) has(r *Request) bool {
 	resource, ok := c.Resource(r.GetKind())
 	if !ok {

@@ -25,35 +25,35 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// handler is what serves the requests of one kind.
+// handler serves the requests of one kind.
 type handler struct {
 	resource Resource
 	builtin.Strategies
-	// deprecation is a warning sent with every answer, if not empty.
+	// deprecation is a warning sent with every response, if not empty.
 	deprecation string
-	// decode turns what is sent into the object the server works on: defaulted, in the
-	// internal version for built-in kinds. Warnings are those of strict decoding.
+	// decode decodes a body into the object that the server works on: defaulted, in the internal
+	// version for built-in kinds. warnings are those of strict decoding.
 	decode func(sent *Object) (obj runtime.Object, warnings []string, err error)
-	// convert returns an object of any version of the kind as the server passes it to
-	// admission for a request of this version.
+	// convert converts an object of any version of the kind as the server passes it to admission for
+	// a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
-	// plain reports whether applying a new object is creating it.
+	// plain reports whether applying a new object has the same result as creating it.
 	plain func(*Object, *apply.Manifest) bool
-	// fields manages the fields of its objects, for server-side apply.
+	// fields returns the managed fields of the kind's objects, for server-side apply.
 	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
 	interfaces admission.ObjectInterfaces
 }
 
-// etcd returns its kind as etcd has it.
+// etcd returns the kind as etcd stores it.
 func (h *handler) etcd() etcd.Kind {
 	return etcd.Kind{GroupVersionKind: h.resource.Kind, Custom: h.resource.Custom}
 }
 
-// UnknownKindError says that nothing in the state defines or serves a kind.
+// UnknownKindError is the error for a kind that the state does not define or serve.
 type UnknownKindError = custom.UnknownKindError
 
-// UnknownKind returns why a kind is not served.
+// UnknownKind returns the error for a kind that is not served.
 func (c *Cluster) UnknownKind(kind schema.GroupVersionKind) *UnknownKindError {
 	e := &UnknownKindError{Kind: kind, Builtin: BuiltinGroup(kind.Group)}
 	if !e.Builtin {
@@ -62,7 +62,7 @@ func (c *Cluster) UnknownKind(kind schema.GroupVersionKind) *UnknownKindError {
 	return e
 }
 
-// handler finds or makes the handler of a kind.
+// handler returns the handler of a kind.
 func (c *Cluster) handler(kind schema.GroupVersionKind) (*handler, error) {
 	c.mu.Lock()
 	h, ok := c.handlers[kind]
@@ -80,8 +80,8 @@ func (c *Cluster) handler(kind schema.GroupVersionKind) (*handler, error) {
 	return h, nil
 }
 
-// storedHandler finds or makes the handler of a kind of which an object is stored. It was sent in a version that
-// the server may not serve any more, and still reads.
+// storedHandler returns the handler for stored objects of a kind. They may have been sent in a version that
+// the server no longer serves, but still reads.
 func (c *Cluster) storedHandler(kind schema.GroupVersionKind) (*handler, error) {
 	h, err := c.handler(kind)
 	if err == nil {
@@ -128,7 +128,7 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 		decode: func(sent *Object) (runtime.Object, []string, error) {
 			return decodeBuiltin(kind, sent)
 		},
-		convert: func(obj runtime.Object) (runtime.Object, error) { return obj, nil }, // internal is one for all versions
+		convert: func(obj runtime.Object) (runtime.Object, error) { return obj, nil }, // all versions share the internal one
 		interfaces: objectInterfaces{
 			ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.CodecOf(kind.Group).Scheme),
 			mapper:           c.mapper(),
@@ -136,10 +136,10 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	}
 }
 
-// Types describes the objects of a kind as structured-merge-diff reads them.
+// Types returns the type converter of a kind, for structured-merge-diff.
 func (c *Cluster) Types(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
 	if kind == scale.Kind {
-		return builtin.Types(groupAdmissionregistration) // a server knows no types of a Scale
+		return builtin.Types(groupAdmissionregistration) // a server has no types for Scale
 	}
 	if _, ok := builtin.Of(kind); ok {
 		return builtin.Types(kind.Group)
@@ -151,7 +151,7 @@ func (c *Cluster) Types(kind schema.GroupVersionKind) (managedfields.TypeConvert
 	return d.Types()
 }
 
-// objectInterfaces are a scheme's with the equivalent resources of a cluster.
+// objectInterfaces are those of a scheme with the equivalent resources of a cluster.
 type objectInterfaces struct {
 	admission.ObjectInterfaces
 	mapper runtime.EquivalentResourceMapper
@@ -170,11 +170,11 @@ func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, 
 	return builtin.Decode(kind, body)
 }
 
-// ConversionError says that a custom resource would have to be converted by a webhook.
+// ConversionError is the error for a custom resource that only a webhook can convert.
 type ConversionError = custom.ConversionError
 
-// names refuses a Scale that is of another version or name than the path it is sent
-// to (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
+// names returns an error if a Scale has another version or name than its request path
+// (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
 func (p *preparation) names(name string) error {
 	if sent := p.ask.Object.GroupVersionKind().GroupVersion(); sent != scale.Kind.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scale.Kind.GroupVersion()))
@@ -182,7 +182,7 @@ func (p *preparation) names(name string) error {
 	return named(name, p.name)
 }
 
-// named refuses an object of another name than that of the path it is sent to.
+// named returns an error if an object has another name than its request path.
 func named(name, path string) error {
 	switch name {
 	case path:
@@ -201,9 +201,8 @@ const (
 
 func gr(group, resource string) schema.GroupResource { return builtin.GR(group, resource) }
 
-// builtinStrategy returns the strategies of a built-in resource. Those of policies
-// and resource claims look into the cluster: they check that the user may read
-// what a policy refers to.
+// builtinStrategy returns the strategies of a built-in resource. Those of policies and resource
+// claims read the cluster: they check that the user may read what a policy refers to.
 func (c *Cluster) builtinStrategy(resource schema.GroupResource) builtin.Strategies {
 	switch resource {
 	case gr(groupAdmissionregistration, "validatingadmissionpolicies"):

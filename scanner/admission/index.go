@@ -6,9 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Index holds the objects of one origin - a root, the rest of a repository,
-// files given beside it - for look-up. It is immutable and may be shared by
-// clusters.
+// Index holds the objects of one origin (a root, the other roots of a repository, files given beside
+// it) for look-up. It is immutable and may be shared by clusters.
 type Index struct {
 	byKind map[schema.GroupKind][]*Object
 	byName map[indexKey]placed
@@ -16,7 +15,7 @@ type Index struct {
 	definitions sync.Map // *Object -> *definition
 }
 
-// placed is an object and its place among those of the index.
+// placed is an object and its position in the index.
 type placed struct {
 	*Object
 	at int
@@ -27,8 +26,7 @@ type indexKey struct {
 	namespace, name string
 }
 
-// NewIndex indexes objects. Of two with the same group, kind, namespace and name
-// the first counts.
+// NewIndex indexes objects. Of two with the same group, kind, namespace and name the first counts.
 func NewIndex(objects []*Object) *Index {
 	x := &Index{byKind: map[schema.GroupKind][]*Object{}, byName: map[indexKey]placed{}}
 	for i, o := range objects {
@@ -43,8 +41,8 @@ func NewIndex(objects []*Object) *Index {
 	return x
 }
 
-// get finds the first object of a name that is written with one of the namespaces, which
-// may be none.
+// get returns the first object of a name that is written with one of the namespaces, which may
+// include "".
 func (x *Index) get(kind schema.GroupKind, name string, namespaces ...string) *Object {
 	var first placed
 	for _, namespace := range namespaces {
@@ -55,7 +53,7 @@ func (x *Index) get(kind schema.GroupKind, name string, namespaces ...string) *O
 	return first.Object
 }
 
-// Without returns an index of the objects that are not of the kinds.
+// Without returns an index without the objects of some kinds.
 func (x *Index) Without(of func(schema.GroupKind) bool) *Index {
 	var rest []*Object
 	for kind, objects := range x.byKind {
@@ -66,8 +64,8 @@ func (x *Index) Without(of func(schema.GroupKind) bool) *Index {
 	return NewIndex(rest)
 }
 
-// getClusterScoped finds an object by name alone: a namespace written on a
-// cluster-scoped object is dropped by the server.
+// getClusterScoped returns an object by name alone: the server drops a namespace written on a
+// cluster-scoped object.
 func (x *Index) getClusterScoped(kind schema.GroupKind, name string) *Object {
 	if o := x.get(kind, name, ""); o != nil {
 		return o

@@ -18,46 +18,44 @@ import (
 
 // Object is an object of a cluster's state. It never changes.
 type Object struct {
-	// Tag is the caller's: where the object came from. Not interpreted here.
+	// Tag is the caller's, such as the object's origin. It is not interpreted here.
 	Tag any
-	// Unknown are the fields whose values are not known. It must be set before the object
-	// is used.
+	// Unknown are the unknown fields. It must be set before the object is used.
 	Unknown []render.Unknown
 
 	head head
-	// text is nil for an object made of content. A state has thousands of objects,
-	// most of them are decoded once, by the API server's own decoder, and as text
-	// they take a tenth of the memory.
+	// text is nil for an object made of content. A state has thousands of objects; most are decoded
+	// once, by the API server's own decoder, and as text they take a tenth of the memory.
 	text    []byte
 	decoded sync.Once
 	content map[string]any
-	// outlined and spec are of a CustomResourceDefinition: what look-ups read of it.
+	// outlined and spec cache the parts of a CustomResourceDefinition that look-ups read.
 	outlined sync.Once
 	spec     map[string]any
 }
 
-// head is what an object is found by. Fields of another type than the API's are
-// as if they were not there.
+// head has the fields by which an object is found. Fields of another type than the API's count as
+// absent.
 type head struct {
 	apiVersion, kind              string
 	name, generateName, namespace string
 	labels                        map[string]string
 }
 
-// NewObject makes an object of content as it is decoded from JSON (int64, float64,
-// string, bool, nil, map[string]any, []any), which must not be modified any more.
+// NewObject returns an object of content as decoded from JSON (int64, float64, string, bool, nil,
+// map[string]any, []any), which must not be modified afterwards.
 func NewObject(content map[string]any) *Object {
 	metadata, _ := content["metadata"].(map[string]any)
 	return &Object{content: content, head: newHead(content["apiVersion"], content["kind"], metadata)}
 }
 
-// ParseObject makes an object of its JSON text, whose keys are sorted. What is wrong with the text is
-// reported when the object is decoded.
+// ParseObject returns an object of its JSON text, whose keys are sorted. Mistakes in the text are reported
+// when the object is decoded.
 func ParseObject(text []byte) *Object {
 	if apiVersion, kind, rest, ok := tree.Head(text); ok {
 		if rest, ok = bytes.CutPrefix(rest, []byte(`,"metadata":`)); ok {
 			var metadata map[string]any
-			_ = json.NewDecoder(bytes.NewReader(rest)).Decode(&metadata) // stops where metadata ends
+			_ = json.NewDecoder(bytes.NewReader(rest)).Decode(&metadata) // stops at the end of metadata
 			return &Object{text: text, head: newHead(string(apiVersion), string(kind), metadata)}
 		}
 	}
@@ -97,7 +95,7 @@ func newHead(apiVersion, kind any, metadata map[string]any) head {
 
 func str(value any) string { s, _ := value.(string); return s }
 
-// Content is the object as decoded from JSON. It must not be modified.
+// Content returns the object as decoded from JSON. It must not be modified.
 func (o *Object) Content() map[string]any {
 	o.decoded.Do(func() {
 		if o.text != nil {
@@ -107,7 +105,7 @@ func (o *Object) Content() map[string]any {
 	return o.content
 }
 
-// passingContent is Content that is not kept, for callers that need it once: the decoded objects of a
+// passingContent returns Content without keeping it, for callers that need it once: the decoded objects of a
 // large change would take several times the memory of their text. It must not be modified.
 func (o *Object) passingContent() map[string]any {
 	if o.text == nil {
@@ -118,7 +116,8 @@ func (o *Object) passingContent() map[string]any {
 	return content
 }
 
-// outline is the spec of a CustomResourceDefinition, without schemas if it was text. It must not be modified.
+// outline returns the spec of a CustomResourceDefinition, without schemas if the object has text. It must not
+// be modified.
 func (o *Object) outline() map[string]any {
 	o.outlined.Do(func() {
 		if o.text != nil {
@@ -133,7 +132,7 @@ func (o *Object) outline() map[string]any {
 // Defined returns the kind that a CustomResourceDefinition defines.
 func (o *Object) Defined() schema.GroupKind { return custom.Defined(o.outline()) }
 
-// Equal reports whether two objects have the same content, as far as it is known.
+// Equal reports whether two objects have the same content and the same unknown fields.
 func (o *Object) Equal(other *Object) bool {
 	if !slices.EqualFunc(o.Unknown, other.Unknown, func(a, b render.Unknown) bool { return slices.Equal(a.Path, b.Path) }) {
 		return false
@@ -143,7 +142,7 @@ func (o *Object) Equal(other *Object) bool {
 	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
-// JSON is the object's JSON text with sorted keys. It must not be modified.
+// JSON returns the object's JSON text with sorted keys. It must not be modified.
 func (o *Object) JSON() ([]byte, error) {
 	if o.text != nil {
 		return o.text, nil
@@ -151,29 +150,27 @@ func (o *Object) JSON() ([]byte, error) {
 	return json.Marshal(o.content)
 }
 
-// Key identifies an object in a cluster. Objects of two versions of one group
-// are the same object.
+// Key identifies an object in a cluster. Objects of two versions of one group are the same object.
 type Key struct {
 	Group, Kind, Namespace, Name string
 }
 
-// GroupVersionKind is the object's apiVersion and kind.
+// GroupVersionKind returns the object's apiVersion and kind.
 func (o *Object) GroupVersionKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(o.head.apiVersion, o.head.kind)
 }
 
-// Name is metadata.name.
+// Name returns metadata.name.
 func (o *Object) Name() string { return o.head.name }
 
-// GenerateName is metadata.generateName.
+// GenerateName returns metadata.generateName.
 func (o *Object) GenerateName() string { return o.head.generateName }
 
-// Namespace is metadata.namespace as written; see Cluster.Key for the namespace
-// the object will live in.
+// Namespace returns metadata.namespace as written; Cluster.Key has the namespace in which the object
+// is created.
 func (o *Object) Namespace() string { return o.head.namespace }
 
-// Labels are metadata.labels; values that are not strings are left out. They must
-// not be modified.
+// Labels returns metadata.labels without values that are not strings. They must not be modified.
 func (o *Object) Labels() map[string]string { return o.head.labels }
 
 func (k Key) String() string {

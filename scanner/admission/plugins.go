@@ -35,13 +35,12 @@ import (
 // mutator is a mutating admission plugin.
 type mutator struct {
 	admission.MutationInterface
-	// looksFor is the kind of the objects that the plugin refuses not to find; the zero
-	// value if it refuses nothing for that. Where not all of them are known, one may
-	// exist all the same.
+	// looksFor is the kind of objects without which the plugin refuses a request; the zero value if
+	// there is none. If not all of them are known, one that is not found may exist.
 	looksFor schema.GroupKind
 }
 
-// knowsClasses reports whether the state has all that a plugin refuses not to find.
+// knowsClasses reports whether the state has all objects without which a plugin refuses a request.
 func (c *Cluster) knowsClasses(m mutator) bool {
 	return m.looksFor.Kind == "" || c.Knows(m.looksFor)
 }
@@ -52,9 +51,9 @@ var (
 	storageClassKind  = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 )
 
-// newPlugins are the mutating plugins a kube-apiserver enables by default, in
-// its order (k8s.io/kubernetes/pkg/kubeapiserver/options, AllOrderedPlugins), as
-// far as they change objects by what is in the state.
+// newPlugins returns the mutating plugins that a kube-apiserver enables by default, in its order
+// (k8s.io/kubernetes/pkg/kubeapiserver/options, AllOrderedPlugins), as far as they change objects
+// depending on the state.
 func (c *Cluster) newPlugins() []mutator {
 	registry := admission.NewPlugins()
 	for _, register := range []func(*admission.Plugins){
@@ -72,10 +71,10 @@ func (c *Cluster) newPlugins() []mutator {
 	} {
 		plugin, err := registry.InitPlugin(name, nil, initializer)
 		if err != nil {
-			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
+			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // it takes no configuration
 		}
 		if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
-			p.SetReadyFunc(func() bool { return true }) // what it lists is there from the start
+			p.SetReadyFunc(func() bool { return true }) // the listers are complete from the start
 		}
 		m := mutator{MutationInterface: plugin.(admission.MutationInterface), looksFor: looksFor[name]}
 		if name == serviceaccount.PluginName {
@@ -86,7 +85,7 @@ func (c *Cluster) newPlugins() []mutator {
 	return plugins
 }
 
-// pluginInitializer returns plugins what they ask for.
+// pluginInitializer sets the dependencies of plugins.
 type pluginInitializer struct {
 	factory informers.SharedInformerFactory
 	client  kubernetes.Interface
@@ -105,8 +104,7 @@ func (i pluginInitializer) Initialize(plugin admission.Interface) {
 	}
 }
 
-// informers is a factory whose listers know the objects of the state that
-// plugins look up.
+// informers returns a factory whose listers list the objects of the state that plugins look up.
 func (c *Cluster) informers() informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	for k := range kinds.With(kinds.Completes) {
@@ -114,14 +112,14 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 		served, _ := builtin.Of(kind)
 		informer, err := factory.ForResource(served.GroupVersionResource)
 		if err != nil {
-			panic(fmt.Sprintf("admission plugins cannot look up %s: %v", kind, err)) // the table is wrong
+			panic(fmt.Sprintf("admission plugins cannot look up %s: %v", kind, err)) // the table of kinds is wrong
 		}
 		index(informer.Informer().GetIndexer(), c.lookedUp(kind)...)
 	}
 	return factory
 }
 
-// index adds objects to what a lister lists.
+// index adds objects to the store of a lister.
 func index(store cache.Indexer, objects ...runtime.Object) {
 	for _, obj := range objects {
 		if err := store.Add(obj); err != nil {
@@ -130,7 +128,7 @@ func index(store cache.Indexer, objects ...runtime.Object) {
 	}
 }
 
-// lookedUp returns the objects of a kind that plugins find: those of the state, and the
+// lookedUp returns the objects of a kind for the listers of plugins: those of the state, and the
 // PriorityClasses that every kube-apiserver creates at start.
 func (c *Cluster) lookedUp(kind schema.GroupVersionKind) []runtime.Object {
 	switch kind.Kind {
@@ -142,7 +140,7 @@ func (c *Cluster) lookedUp(kind schema.GroupVersionKind) []runtime.Object {
 	return c.storedAll(kind)
 }
 
-// storedAll returns the objects of a kind that the server would store.
+// storedAll returns the objects of a kind as the server stores them, without those that it refuses.
 func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
 	var all []runtime.Object
 	for _, o := range c.list(kind.GroupKind()) {
@@ -153,8 +151,8 @@ func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
 	return all
 }
 
-// nodes returns the Nodes of the state, of which a plugin reads the labels. To store a
-// Node takes the plugins that are being made.
+// nodes returns the Nodes of the state with their labels only, which a plugin reads: storing a whole
+// Node needs the plugins that are being created.
 func (c *Cluster) nodes() []runtime.Object {
 	var all []runtime.Object
 	for _, o := range c.list(schema.GroupKind{Kind: "Node"}) {
@@ -165,13 +163,13 @@ func (c *Cluster) nodes() []runtime.Object {
 
 // Mutator changes objects after the mutating plugins, as MutatingAdmissionPolicies do.
 type Mutator interface {
-	// Mutate changes the object of a request. The error is the server's refusal, or says that it
-	// takes a cluster to know.
+	// Mutate changes the object of a request. The error is the server's refusal, or an error that the
+	// result depends on values that only the cluster knows.
 	Mutate(ctx context.Context, r *Request) error
 }
 
-// mutate runs namespace lifecycle and the mutating plugins, and all once more when a policy
-// changed the object (k8s.io/apiserver/pkg/admission, reinvoker).
+// mutate runs namespace lifecycle and the mutating plugins, and all of them again if a policy changed
+// the object (k8s.io/apiserver/pkg/admission, reinvoker).
 func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error {
 	if err := p.mutateOnce(ctx, a); err != nil {
 		return err
@@ -207,8 +205,8 @@ func (p *preparation) mutateOnce(ctx context.Context, a admission.Attributes) er
 	return p.ask.Mutator.Mutate(ctx, req)
 }
 
-// mutators leaves the plugins out for kinds none of them changes. (They read classes
-// and LimitRanges of the state, so these must not need them.)
+// mutators returns the plugins for a resource, none for resources that no plugin changes. (Plugins
+// read classes and LimitRanges of the state, so preparing these must not need plugins.)
 func (c *Cluster) mutators(r Resource) []mutator {
 	if r.Custom {
 		return nil
@@ -221,8 +219,8 @@ func (c *Cluster) mutators(r Resource) []mutator {
 	return nil
 }
 
-// lifecycle does what the NamespaceLifecycle plugin does for namespaces that are
-// not being deleted (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
+// lifecycle does what the NamespaceLifecycle plugin does for namespaces that are not being deleted
+// (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
 func (p *preparation) lifecycle(a admission.Attributes) error {
 	isNamespace := p.handler.resource.Kind.GroupKind() == kinds.Namespace
 	if isNamespace {
@@ -238,7 +236,7 @@ func (p *preparation) lifecycle(a admission.Attributes) error {
 	return err
 }
 
-// immortal are the namespaces NamespaceLifecycle protects.
+// immortal are the namespaces that NamespaceLifecycle protects.
 var immortal = map[string]bool{
 	metav1.NamespaceDefault: true,
 	metav1.NamespaceSystem:  true,

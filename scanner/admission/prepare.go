@@ -33,25 +33,25 @@ type Ask struct {
 	// Subresource is empty for the object itself.
 	Subresource string
 	User        user.Info
-	// Object is what is sent (CREATE, UPDATE), OldObject what is stored (UPDATE,
-	// DELETE) as it was once sent.
+	// Object is the body (CREATE, UPDATE), OldObject the manifest of the stored object (UPDATE,
+	// DELETE).
 	Object, OldObject *Object
-	// Live is set where OldObject is as a cluster has it, with what others than the applier
-	// wrote. Last is then what the applier last sent, nil if it never did.
+	// Live is set if OldObject is the object of a cluster, with fields that others than the applier
+	// wrote. Last is then the manifest that the applier last applied, nil if it never did.
 	Live   bool
 	Last   *Object
 	DryRun bool
-	// Applier is the tool that applies the object. The zero value sends it as it is: a
-	// POST or a PUT.
+	// Applier is the tool that applies the object. The zero value sends it unchanged, in a POST or a
+	// PUT.
 	Applier apply.Applier
-	// MadeUp is set when the name of the object does not matter: a controller made it up.
+	// MadeUp is set when a controller generated the name of the object, so that it does not matter.
 	MadeUp bool
 
-	// Mutator changes what is sent, and StoredMutator changed what is stored when it was made; nil
-	// where nothing does.
+	// Mutator changes the new object, and StoredMutator changed the stored one when it was created;
+	// nil for none.
 	Mutator, StoredMutator Mutator
 
-	// Storage keeps OldObject as it is stored for other requests; nil where there are none.
+	// Storage keeps the stored form of OldObject for other requests; nil if there are none.
 	Storage *Storage
 
 	// controls are the fields of OldObject that controllers have written, nil for none.
@@ -66,17 +66,16 @@ func (a Ask) Main() *Object {
 	return a.OldObject
 }
 
-// Prepare takes an ask to the point where validating admission runs: decoding,
-// defaulting, the built-in mutating plugins, and the registry's preparation and
-// validation, in the order of a kube-apiserver's handlers.
+// Prepare processes an ask up to validating admission: decoding, defaulting, the built-in mutating
+// plugins, and the registry's preparation and validation, in the order of a kube-apiserver's
+// handlers.
 //
-// The error is a *apierrors.StatusError when the server itself refuses, an
-// *UnknownKindError when nothing defines the kind, a *ConversionError when a
-// webhook would have to convert the stored object; any other error is a defect.
-// Warnings are those the server sends, in order, also along with a refusal.
+// The error is a *apierrors.StatusError when the server itself refuses the request, an
+// *UnknownKindError when nothing defines the kind, a *ConversionError when only a webhook can convert
+// the stored object; any other error is a defect. warned are the server's warnings, in order, also
+// with a refusal.
 //
-// Of an object with unknown fields it is an *unknown.Error when the answer depends on
-// them.
+// For an object with unknown fields it is an *unknown.Error when the result depends on them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
 	key, ok := c.policyCreation(ask)
 	if !ok {
@@ -100,7 +99,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 	return req, warned, err
 }
 
-// prepareFilled prepares an ask, with stand-ins for what is not known of its objects.
+// prepareFilled prepares an ask, with stand-ins for unknown fields of its objects.
 func (c *Cluster) prepareFilled(ctx context.Context, ask Ask) (*Request, []string, error) {
 	if ask.Main() != nil && len(ask.unknown()) > 0 {
 		return c.prepareUnknown(ctx, ask)
@@ -108,8 +107,8 @@ func (c *Cluster) prepareFilled(ctx context.Context, ask Ask) (*Request, []strin
 	return c.prepare(ctx, ask, unknownFields{})
 }
 
-// prepare takes an ask to where validating admission runs. What is wrong with unknown
-// fields, which have stand-ins, is nobody's fault.
+// prepare processes an ask up to validating admission. Errors of the unknown fields, which have
+// stand-ins, are ignored.
 func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (req *Request, warned []string, err error) {
 	defer refusal.Panicked(&err)
 	main := ask.addressed()
@@ -123,7 +122,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 	recorder := &warnings{}
 	p := &preparation{cluster: c, handler: h, ask: ask, unknown: fields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
 	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
-		p.namespace = p.name // a Namespace lives in itself, for admission
+		p.namespace = p.name // for admission, a Namespace is in itself
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
 	if err = h.resource.Serves(ask.Subresource, ask.Operation, p.name); err == nil {
@@ -142,19 +141,19 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 		req.dropped, req.madeUp, req.asStored = p.dropped, ask.MadeUp, ask.Storage.known()
 	}
 	if h.resource.Kind.GroupKind() == kinds.Definition {
-		slices.Sort(recorder.texts) // the server has those about formats in the order of a map
+		slices.Sort(recorder.texts) // the server returns those about formats in the order of a map
 	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom, main.Content)
 }
 
-// warnings collects what the server would send as Warning headers.
+// warnings collects the texts of the server's Warning headers.
 type warnings struct{ texts []string }
 
 // AddWarning implements warning.Recorder.
 func (w *warnings) AddWarning(_, text string) { w.texts = append(w.texts, text) }
 
-// NeverStoredError says that the old object does not decode, so that no server can
-// have it. What would update it creates it.
+// NeverStoredError is the error for an old object that does not decode, so that no server has stored
+// it. A request to update it creates the object.
 type NeverStoredError struct{ Message string }
 
 func (e *NeverStoredError) Error() string {
@@ -164,29 +163,29 @@ func (e *NeverStoredError) Error() string {
 // unknownFields are fields of an object and of the old object that have stand-ins.
 type unknownFields struct{ object, old []render.Unknown }
 
-// preparation is the handling of one ask.
+// preparation is the processing of one ask.
 type preparation struct {
 	cluster         *Cluster
 	handler         *handler
 	ask             Ask
 	unknown         unknownFields
 	namespace, name string
-	// tracked is set when the managers of fields must be known afterwards.
+	// tracked is set when the managed fields are needed afterwards.
 	tracked bool
-	// renewal applies the object of an update; nil where that takes the managers of fields.
+	// renewal applies the object of an update without managed fields; nil if these are needed.
 	renewal *apply.Applied
-	// same is set where that is the manifest that the object is stored from, or like it, and whole where its
-	// applier sends all its fields.
+	// same is set if renewal is the manifest from which the stored object was created, or one like it; whole
+	// is set if its applier sends all its fields.
 	same, whole bool
-	// lenient is set for an object that is stored already: fields that its kind does not know, or
-	// no longer, are dropped, whatever its applier asks for.
+	// lenient is set for an object that is stored already: unknown fields are dropped, whatever field
+	// validation its applier requests.
 	lenient bool
-	// assumed is set where the managers of the fields of the object before are not known.
+	// assumed is set if the managed fields of the old object are not known.
 	assumed bool
 	// dropped are warnings about fields that the applier does not send.
 	dropped []string
-	// large is set for an object that etcd may not take. Then managed are the managers of its
-	// fields, and untrackable is why they are not known.
+	// large is set for an object that may be too large for etcd. Then managed are its managed fields,
+	// and untrackable is the reason if they are not known.
 	large       bool
 	managed     []metav1.ManagedFieldsEntry
 	untrackable error
@@ -207,7 +206,7 @@ func (p *preparation) run(ctx context.Context) (*Request, error) {
 	return nil, fmt.Errorf("unsupported operation %s", p.ask.Operation)
 }
 
-// context carries what registry strategies read from it.
+// context returns a context with the values that registry strategies read.
 func (p *preparation) context(ctx context.Context) context.Context {
 	r := p.handler.resource
 	ctx = request.WithNamespace(ctx, p.namespace)
@@ -226,7 +225,7 @@ func (p *preparation) context(ctx context.Context) context.Context {
 	})
 }
 
-// decode decodes what is sent and reports unknown fields as warnings.
+// decode decodes a body and reports unknown fields as warnings.
 func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object, metav1.Object, error) {
 	obj, unknown, err := p.handler.decode(sent)
 	if err != nil {
@@ -375,7 +374,7 @@ func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
 	return p.handler.Subresources[p.ask.Subresource]
 }
 
-// objectNamespace is the namespace the object must have
+// objectNamespace returns the namespace that the object must have
 // (rest.ExpectedNamespaceForResource).
 func (p *preparation) objectNamespace() string {
 	if !p.handler.resource.Namespaced {

@@ -31,27 +31,27 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// rbacAuthorizer answers with the RBAC objects of the state and those every
-// kube-apiserver creates at start.
+// rbacAuthorizer authorizes by the RBAC objects of the state and those that every kube-apiserver
+// creates at start.
 type rbacAuthorizer struct {
 	authorizer.Authorizer
 	state roles.State
-	// known: the state has RBAC objects of its own, or all that there are.
+	// known is set if the state has RBAC objects of its own, or all that exist.
 	known bool
 }
 
-// Authorizer answers authorization questions. complete is false when the cluster may have
-// RBAC objects that the state does not have, so that a denial means nothing. The RBAC objects are read with
-// the first question: most policies have none, and a repository may have hundreds of clusters.
+// Authorizer returns the authorizer of the cluster. complete is false when the cluster may have RBAC objects
+// that the state does not have, so that a denial is not certain. The RBAC objects are read at the first
+// check: most policies have none, and a repository may have hundreds of clusters.
 func (c *Cluster) Authorizer() (a authorizer.Authorizer, complete bool) {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		return c.rbac().Authorize(ctx, a)
 	}), c.KnowsRBAC()
 }
 
-// nativeAuthorizer is what the registry asks before it lets a user make a policy
-// that refers to a parameter; nil, which skips the check, where not all RBAC is
-// known: what binds a GitOps controller to its rights is seldom in a repository.
+// nativeAuthorizer returns the authorizer with which the registry checks that a user may create a
+// policy that refers to a param. It is nil, which skips the check, if not all RBAC objects are known:
+// the bindings of a GitOps controller are seldom in a repository.
 func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
 	if !c.KnowsRBAC() {
 		return nil
@@ -60,8 +60,8 @@ func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
 	return a
 }
 
-// escalates refuses to grant rights that the user does not have. It needs all RBAC objects: without
-// them nobody's rights are known.
+// escalates returns an error if an object grants rights that the user does not have. It is nil unless
+// all RBAC objects are known: without them nobody's rights are known.
 func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old runtime.Object) error {
 	if !c.KnowsRBAC() || resource.Group != groupRBAC {
 		return nil
@@ -93,9 +93,8 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 	}
 }
 
-// Authorize reports whether the asking user may make the request at all, as the
-// authorization filter of an API server does; the error is its answer. Without all
-// RBAC objects there is no telling, and it is nil.
+// Authorize returns the error of the authorization filter of an API server if the user of an ask may
+// not make the request. It is nil if not all RBAC objects are known.
 func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	if !c.KnowsRBAC() {
 		return nil
@@ -114,7 +113,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	if ask.Operation != admission.Create {
 		a.Name = main.Name()
 		if h.resource.Kind.GroupKind() == kinds.Namespace {
-			a.Namespace = a.Name // the path of a Namespace names it
+			a.Namespace = a.Name // the path of a Namespace contains its name
 		}
 	}
 	decider, _ := c.Authorizer()
@@ -128,13 +127,12 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	return responsewriters.ForbiddenStatusError(a, reason)
 }
 
-// ErrNoRBAC says that the state has no RBAC objects that could answer.
+// ErrNoRBAC is the error for a state without RBAC objects.
 var ErrNoRBAC = errors.New("no RBAC objects are known")
 
-// ParamAccess checks what the registry checks of the author of an
-// admission policy or a binding, given in a served version and valid: may
-// the user read what paramKind or paramRef refers to? Refusals are the server's
-// own; an error is ErrNoRBAC, or a defect.
+// ParamAccess checks, as the registry does, that the author of an admission policy or a binding may
+// read the params that paramKind or paramRef refers to. obj is valid and of a served version. The
+// list has the server's refusals; the error is ErrNoRBAC, or a defect.
 // (k8s.io/kubernetes/pkg/registry/admissionregistration, authz.go of each.)
 func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Object) (field.ErrorList, error) {
 	r := c.rbac()

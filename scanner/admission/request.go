@@ -25,22 +25,23 @@ import (
 // It is safe for concurrent use and must not be modified.
 type Request struct {
 	admission.Attributes
-	// Interfaces convert the request's objects to the version a policy matches.
+	// Interfaces convert the request's objects to the version that a policy matches.
 	Interfaces admission.ObjectInterfaces
 
-	// stored returns how many bytes the object has in etcd; nil for an object whose text is a quarter of what etcd takes at most, without its managers.
+	// stored returns the size of the object in etcd, in bytes; nil for an object whose text is less than a
+	// quarter of etcd's limit.
 	stored   func() (int, error)
 	dropped  []string
-	madeUp   bool // the Ask's MadeUp
+	madeUp   bool // Ask.MadeUp
 	asStored *etcd.Object
-	same     sync.Map // which of its objects are asStored
+	same     sync.Map // maps objects to whether they equal asStored
 	ask      Ask
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version
 
-	// others are the same request with other stand-ins for the unknown fields of its
-	// objects, which are unknown and unknownOld.
+	// others are the same request with other stand-ins for unknown and unknownOld, the unknown fields
+	// of its objects.
 	others              []*Request
 	standIns            *unknown.StandIns
 	unknown, unknownOld []render.Unknown
@@ -53,18 +54,18 @@ func newRequest(c *Cluster, a admission.Attributes, o admission.ObjectInterfaces
 // Version is a request with its objects in one version of their kind.
 type Version struct {
 	*admission.VersionedAttributes
-	// Object and OldObject are the objects as CEL expressions see them: untyped
-	// content, nil when absent. What is written in place of an unknown value is its value.
+	// Object and OldObject are the objects as CEL expressions see them: untyped content, nil when
+	// absent. Unknown fields have the written values.
 	Object, OldObject map[string]any
-	// KnownObject and KnownOldObject have an unknown.Value in place of all that is not
-	// known, and an unknown.Open in place of maps of which not all keys are, such as the
-	// object itself. They are nil when everything is known.
+	// KnownObject and KnownOldObject have an unknown.Value in place of each unknown value, and an
+	// unknown.Open in place of maps that may have more keys, such as the object itself. They are nil
+	// when everything is known.
 	KnownObject, KnownOldObject any
 
-	whole bool // it has these
+	whole bool // the fields above are set
 }
 
-// Version converts the request's objects, once for each version.
+// Version returns the request with its objects in a version, converted once.
 func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +86,7 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
-// converted returns a version whose objects are converted and no more.
+// converted returns a version with converted objects only.
 func (r *Request) converted(kind schema.GroupVersionKind) (*Version, error) {
 	v := r.versions[kind]
 	if v == nil {
@@ -99,8 +100,8 @@ func (r *Request) converted(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
-// Text returns the objects of a version as JSON, null for none, which takes less than their content. ok is false
-// where that does not say what the content is: something is not known, or a number has no type.
+// Text returns the objects of a version as JSON, null for none, which is cheaper than their content. ok is
+// false if the text does not determine the content: a field is unknown, or a number has no type.
 func (r *Request) Text(kind schema.GroupVersionKind) (object, oldObject []byte, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +114,8 @@ func (r *Request) Text(kind schema.GroupVersionKind) (object, oldObject []byte, 
 	return object, oldObject, err == nil && oldErr == nil
 }
 
-// contentOf returns the content of an object of the request in a version. That of the object as it is stored is the
-// same for all requests about it.
+// contentOf returns the content of an object of the request in a version. The content of the stored object is
+// shared by all requests about it.
 func (r *Request) contentOf(obj runtime.Object, kind schema.GroupVersionKind, versioned runtime.Object) (map[string]any, error) {
 	if r.isStored(obj) {
 		return r.asStored.Content(kind, r.Interfaces)
@@ -122,7 +123,7 @@ func (r *Request) contentOf(obj runtime.Object, kind schema.GroupVersionKind, ve
 	return Content(versioned)
 }
 
-// isStored reports whether an object of the request is the one that is stored, as it is.
+// isStored reports whether an object of the request equals the stored one.
 func (r *Request) isStored(obj runtime.Object) bool {
 	if r.asStored == nil || len(r.unknown)+len(r.unknownOld) > 0 {
 		return false
@@ -134,8 +135,8 @@ func (r *Request) isStored(obj runtime.Object) bool {
 	return is == true
 }
 
-// ObjectIn returns the object of a Version. Where nobody has asked for the version, the old object is not
-// converted for it.
+// ObjectIn returns the object of a Version. If the Version does not exist yet, the old object is not
+// converted.
 func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error) {
 	r.mu.Lock()
 	v := r.versions[kind]
@@ -158,7 +159,8 @@ func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error)
 	return v.Object, nil
 }
 
-// mergeUnknown says what of the objects depends on unknown fields.
+// mergeUnknown sets the known objects of a version, in which values that depend on unknown fields are
+// unknown.
 func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 	if len(r.unknown)+len(r.unknownOld) == 0 {
 		if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
@@ -175,7 +177,7 @@ func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 		objects, oldObjects = append(objects, o.Object), append(oldObjects, o.OldObject)
 	}
 	object, oldObject := unknown.Merge(objects, r.unknown, r.unknownOld), unknown.Merge(oldObjects, r.unknownOld, r.unknown)
-	if kind != r.GetKind() && !r.isCustom() { // which values a conversion moves and drops is not told by trying some
+	if kind != r.GetKind() && !r.isCustom() { // stand-ins do not show which values a conversion moves and drops
 		object, oldObject = unknown.Converted(object, r.unknown), unknown.Converted(oldObject, r.unknownOld)
 	}
 	v.KnownObject, v.KnownOldObject = object, oldObject
@@ -199,12 +201,12 @@ func (r *Request) Others() []*Request { return r.others }
 // Unknown returns the unknown fields of the object, and of the old object.
 func (r *Request) Unknown() (object, oldObject []render.Unknown) { return r.unknown, r.unknownOld }
 
-// Dropped are warnings about fields that the applier does not send, as its client
-// does not know them.
+// Dropped returns warnings about fields that the applier does not send, because its client does not
+// know them.
 func (r *Request) Dropped() []string { return r.dropped }
 
-// Content returns an object as untyped content, the form in which CEL expressions
-// of the API server see it; nil for no object.
+// Content returns an object as untyped content, as CEL expressions of the API server see it; nil for
+// no object.
 func Content(obj runtime.Object) (map[string]any, error) {
 	if obj == nil || reflect.ValueOf(obj).IsNil() {
 		return nil, nil
@@ -212,15 +214,15 @@ func Content(obj runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 }
 
-// PolicyCreations has the creations of policies and bindings that clusters prepared. Preparing
-// one compiles each expression, which takes longer than all else, so that judging the object uses
-// the result of loading policies. The zero value has none.
+// PolicyCreations caches the prepared creations of policies and bindings. Preparing one compiles each
+// expression, which takes longer than everything else, so judging the object uses the result of
+// loading it. The zero value is an empty cache.
 type PolicyCreations struct {
 	results.Results[policyCreation, prepared]
 }
 
-// policyCreation is the creation of a policy or binding by a user with a tool. Clusters that do
-// not know who may do what answer alike; the others are named.
+// policyCreation is the creation of a policy or binding by a user with a tool. cluster is only set if
+// it has all RBAC objects; all other clusters have the same result.
 type policyCreation struct {
 	cluster *Cluster
 	object  *Object
@@ -228,14 +230,14 @@ type policyCreation struct {
 	by      apply.Applier
 }
 
-// prepared is what Prepare returns.
+// prepared is the result of Prepare.
 type prepared struct {
 	request  *Request
 	warnings []string
 	err      error
 }
 
-// policyCreation returns what an ask is named by if it is the creation of a policy, and ok.
+// policyCreation returns the key of an ask and true, if it is the creation of a policy.
 func (c *Cluster) policyCreation(a Ask) (key policyCreation, ok bool) {
 	if a.Object == nil || !kinds.IsPolicy(a.Object.GroupVersionKind().GroupKind()) {
 		return key, false

@@ -15,20 +15,20 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// newResize makes the PersistentVolumeClaimResize plugin.
+// newResize returns the PersistentVolumeClaimResize plugin.
 func (c *Cluster) newResize() admission.ValidationInterface {
 	registry := admission.NewPlugins()
 	resize.Register(registry)
 	factory := listers.Ordered(c.informers())
 	plugin, err := registry.InitPlugin(resize.PluginName, nil, resizeInitializer{factory})
 	if err != nil {
-		panic(fmt.Sprintf("admission plugin %s: %v", resize.PluginName, err)) // takes no configuration
+		panic(fmt.Sprintf("admission plugin %s: %v", resize.PluginName, err)) // it takes no configuration
 	}
 	return resizePlugin{plugin.(admission.ValidationInterface), c, factory.Storage().V1().StorageClasses().Lister()}
 }
 
-// resizeInitializer returns the plugin the factory it asks for. What its listers have is there
-// from the start, so there is nothing to wait for.
+// resizeInitializer sets the plugin's informer factory. Its listers are complete from the start, so
+// the plugin is always ready.
 type resizeInitializer struct {
 	factory informers.SharedInformerFactory
 }
@@ -43,9 +43,9 @@ func (i resizeInitializer) Initialize(plugin admission.Interface) {
 	p.SetReadyFunc(func() bool { return true })
 }
 
-// resizePlugin is the PersistentVolumeClaimResize plugin, which refuses to let a claim grow whose
-// StorageClass it does not find. Where not all classes are known, one that is not found may
-// exist and allow it.
+// resizePlugin is the PersistentVolumeClaimResize plugin, which refuses to expand a claim if it does
+// not find its StorageClass. If not all classes are known, one that is not found may exist and allow
+// it; the result is then unknown.
 type resizePlugin struct {
 	admission.ValidationInterface
 	cluster *Cluster

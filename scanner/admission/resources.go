@@ -13,15 +13,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// KubernetesVersion is the release whose API server the process imitates.
+// KubernetesVersion returns the release whose API server the process imitates.
 func KubernetesVersion() string { return builtin.KubernetesVersion() }
 
 // Resource is a kind the API server serves.
 type Resource = builtin.Resource
 
-// Resources are all resources the cluster serves, one for each version: the
-// built-in ones in the order of the server's discovery, then those of
-// CustomResourceDefinitions in the order of group, plural and version.
+// Resources returns all resources that the cluster serves, one for each version: the built-in ones in
+// the order of the server's discovery, then those of CustomResourceDefinitions sorted by group,
+// plural and version.
 func (c *Cluster) Resources() []Resource {
 	resources := slices.Clone(builtin.Resources())
 	own := len(resources)
@@ -34,11 +34,11 @@ func (c *Cluster) Resources() []Resource {
 	return resources
 }
 
-// BuiltinGroup reports whether an API group is Kubernetes' own, so that no
-// CustomResourceDefinition adds resources to it. The group extensions was, until 1.22.
+// BuiltinGroup reports whether an API group is Kubernetes' own, so that no CustomResourceDefinition
+// adds resources to it. The group extensions was, until 1.22.
 func BuiltinGroup(group string) bool { return group == "extensions" || builtin.HasGroup(group) }
 
-// Namespaces are the names of the Namespaces that the state defines, in order.
+// Namespaces returns the names of the Namespaces that the state defines, sorted.
 func (c *Cluster) Namespaces() []string {
 	var names []string
 	for _, o := range c.list(kinds.Namespace) {
@@ -50,8 +50,8 @@ func (c *Cluster) Namespaces() []string {
 	return slices.Compact(names)
 }
 
-// Matching returns what the API server's matcher of policies needs of a request's
-// handler: which resources are equivalent. It converts nothing.
+// Matching returns the part of a request's interfaces that the API server's matcher of policies
+// needs: equivalent resources. It converts nothing.
 func (c *Cluster) Matching() admission.ObjectInterfaces { return matching{mapper: c.mapper()} }
 
 type matching struct {
@@ -64,5 +64,5 @@ func (m matching) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper
 // All returns the objects of a kind in every namespace, in the order of the state.
 func (c *Cluster) All(r Resource) []*Object { return c.list(r.Kind.GroupKind()) }
 
-// SystemNamespaces are the names of the namespaces that every cluster has, in order.
+// SystemNamespaces returns the names of the namespaces that every cluster has, sorted.
 func SystemNamespaces() []string { return slices.Sorted(maps.Keys(systemNamespaces)) }

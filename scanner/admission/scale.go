@@ -19,7 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/scale"
 )
 
-// addressed is the object that the path of the request names: for an update of a Scale, the workload.
+// addressed returns the object that the request path names: for an update of a Scale, the workload.
 func (a Ask) addressed() *Object {
 	if a.Subresource == "scale" && a.OldObject != nil {
 		return a.OldObject
@@ -27,9 +27,8 @@ func (a Ask) addressed() *Object {
 	return a.Main()
 }
 
-// scale prepares an update of the scale subresource. The server turns the Scale
-// that is sent into an update of the workload, and shows admission the Scales of
-// the workload before and after.
+// scale prepares an update of the scale subresource. The server turns the Scale into an update of the
+// workload, and passes the Scales of the workload before and after to admission.
 func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if _, ok := p.handler.resource.Subresources["scale"]; !ok || p.ask.Operation != admission.Update {
 		return nil, fmt.Errorf("%s of %s/scale is not supported", p.ask.Operation, p.handler.resource.Resource)
@@ -88,7 +87,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	return newRequest(p.cluster, a, interfaces), nil
 }
 
-// mutateScale has policies change the Scale that is sent.
+// mutateScale runs the mutating policies on the Scale.
 func (p *preparation) mutateScale(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
 	if p.ask.Mutator == nil {
 		return nil
@@ -102,11 +101,11 @@ func (p *preparation) mutateScale(ctx context.Context, a admission.Attributes, o
 	return nil
 }
 
-// sentScale decodes the Scale that is sent.
+// sentScale decodes the Scale of the body.
 func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error) {
 	obj, unknown, err := decodeBuiltin(scale.Kind, p.ask.Object)
 	if err != nil && p.handler.resource.Custom {
-		// The server of custom resources does not know Scale when it words this.
+		// The server of custom resources does not recognize Scale when it writes this error.
 		return nil, apierrors.NewBadRequest(runtime.NewNotRegisteredErrForType("pkg/runtime/scheme.go:111", reflect.TypeFor[autoscalingv1.Scale]()).Error())
 	}
 	if err != nil {
@@ -128,7 +127,7 @@ func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error)
 	return sent, nil
 }
 
-// scalePaths returns where a custom resource has what its Scale has.
+// scalePaths returns the paths in a custom resource of the values of its Scale.
 func (p *preparation) scalePaths() scale.Paths {
 	d, err := p.cluster.definition(p.handler.resource.Kind)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// tokenPlugin is the ServiceAccount plugin, with a name that follows from the Pod in place of
-// a random one for the volume of the token.
+// tokenPlugin is the ServiceAccount plugin. In place of a random name, the volume of the token gets
+// one that is derived from the Pod.
 type tokenPlugin struct {
 	admission.MutationInterface
 	cluster *Cluster
@@ -43,15 +43,16 @@ func (t tokenPlugin) Admit(ctx context.Context, a admission.Attributes, o admiss
 	return err
 }
 
-// hasAccounts reports whether Pods of a namespace have accounts. They do in a cluster whose
-// controllers run. A state that has all objects, as that of a recorded suite, and no account
-// in the namespace, is of a server without the plugin: it would take no Pod.
+// hasAccounts reports whether Pods of a namespace have accounts, as in every cluster whose
+// controllers run. A state that has all objects (of a recorded suite) but no account in the namespace
+// is that of a server without the plugin, which would refuse every Pod.
 func (c *Cluster) hasAccounts(namespace string) bool {
 	return !c.opts.Known.HasAll() || slices.ContainsFunc(c.list(kinds.ServiceAccount), func(o *Object) bool { return c.namespace(o) == namespace })
 }
 
-// accountUnknown says that it is not known whether the account that a Pod names exists, without
-// which the server refuses the Pod. A controller tries again until it does.
+// accountUnknown returns an error if it is not known whether the account of a Pod exists, without
+// which the server refuses the Pod. Pods of controllers are exempt: a controller retries until it
+// exists.
 func (p *preparation) accountUnknown(obj runtime.Object) error {
 	pod, ok := obj.(*api.Pod)
 	if !ok || p.ask.MadeUp || p.ask.Subresource != "" {
@@ -76,7 +77,7 @@ func accountResource() Resource {
 	return r
 }
 
-// accounts returns a ServiceAccount that the state does not have.
+// accounts is a client of ServiceAccounts that the state does not have.
 type accounts struct {
 	corev1client.ServiceAccountInterface
 	cluster   *Cluster
@@ -88,15 +89,15 @@ func (c coreClient) ServiceAccounts(namespace string) corev1client.ServiceAccoun
 	return accounts{cluster: c.cluster, namespace: namespace}
 }
 
-// Get returns the account as it is when nobody has changed it: default, which controllers
-// make in every namespace, and others of which nothing is known.
+// Get returns the account without changes by anybody: default, which controllers create in every
+// namespace, and others, of which nothing is known.
 func (a accounts) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.ServiceAccount, error) {
 	own := name == serviceaccount.DefaultServiceAccountName
 	lacks := a.cluster.Lacks(accountResource(), a.namespace, func(o *Object) bool { return o.Name() == name })
 	switch {
 	case lacks && !own:
 		return nil, apierrors.NewNotFound(corev1.Resource("serviceaccount"), name)
-	case lacks && a.cluster.opts.Known.HasAll(): // the plugin would wait for a NotFound to pass
+	case lacks && a.cluster.opts.Known.HasAll(): // for a NotFound, the plugin would wait and retry
 		return nil, errors.New(apierrors.NewNotFound(corev1.Resource("serviceaccount"), name).Error())
 	}
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name}}, nil

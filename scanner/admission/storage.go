@@ -29,8 +29,7 @@ import (
 // storedResourceVersion is the resourceVersion of every object of the state.
 const storedResourceVersion = "1"
 
-// stored returns the ask's old object as the server has it stored, in the form of
-// the request's version.
+// stored returns the ask's old object as the server stores it, in the form of the request's version.
 func (p *preparation) stored() (runtime.Object, error) {
 	if p.ask.OldObject == nil {
 		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
@@ -52,8 +51,8 @@ func (p *preparation) stored() (runtime.Object, error) {
 	return p.handler.convert(obj)
 }
 
-// Storage keeps an object as a cluster stores it, and manifests as they are applied, for requests that are about
-// the same object. It is for one goroutine at a time.
+// Storage keeps a stored object, and manifests as they are applied, for requests about the same object. It is
+// not safe for concurrent use.
 type Storage struct {
 	cluster   *Cluster
 	how       keeping
@@ -64,15 +63,15 @@ type Storage struct {
 	written   map[manifestKey]*apply.Applied
 }
 
-// manifestKey is an object that an applier applies to objects of a handler.
+// manifestKey identifies a manifest that an applier applies to objects of a handler.
 type manifestKey struct {
 	handler *handler
 	object  *Object
 	by      apply.Applier
 }
 
-// manifest is an object as its applier applies it; nil where that takes the managers of fields. It is whole where
-// the applier sends all its fields.
+// manifest is an object as its applier applies it; Applied is nil if that needs managed fields. whole is set
+// if the applier sends all its fields.
 type manifest struct {
 	*apply.Applied
 	whole bool
@@ -94,7 +93,8 @@ func (s *Storage) content(o *Object) map[string]any {
 	return content
 }
 
-// applied returns an object as the applier of a request applies it, after what it applied last, nil for nothing.
+// applied returns an object as the applier of a request applies it. last is the object that it applied
+// before, nil for none.
 func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m manifest) {
 	key := manifestKey{p.handler, o, p.ask.Applier}
 	if s != nil {
@@ -137,7 +137,7 @@ func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
 	return s.copied, nil
 }
 
-// known returns the object that is stored, nil for none.
+// known returns the stored object, nil for none.
 func (s *Storage) known() *etcd.Object {
 	if s == nil {
 		return nil
@@ -145,13 +145,15 @@ func (s *Storage) known() *etcd.Object {
 	return s.object
 }
 
-// has reports whether an object that was just read is the one that is stored. Reading may have changed a custom resource.
+// has reports whether an object that was just read equals the stored one. Reading may have changed a custom
+// resource.
 func (s *Storage) has(p *preparation, live runtime.Object) bool {
 	stored := s.known()
 	return stored != nil && (live == s.copied && !p.handler.resource.Custom || stored.Is(live))
 }
 
-// asWritten returns the old object of a request as it is written, nil where applying it is not only to write it.
+// asWritten returns the old object of a request as it is written, nil if applying it may do more than write
+// it.
 func (s *Storage) asWritten(p *preparation) *apply.Applied {
 	key := manifestKey{p.handler, p.ask.OldObject, p.ask.Applier}
 	if s != nil && s.written[key] != nil {
@@ -168,8 +170,8 @@ func (s *Storage) asWritten(p *preparation) *apply.Applied {
 	return written
 }
 
-// live returns the ask's old object if it is as a cluster has it, else nil. Where it does not say
-// which fields its applier owns, these are those that it last applied.
+// live returns the ask's old object if it is that of a cluster, else nil. If it does not state which
+// fields its applier manages, these are the fields that the applier last applied.
 func (p *preparation) live() (runtime.Object, error) {
 	o, by := p.ask.OldObject, p.ask.Applier
 	if !p.ask.Live {
@@ -180,7 +182,7 @@ func (p *preparation) live() (runtime.Object, error) {
 		return nil, err
 	}
 	obj, _, err := h.decode(o)
-	if err != nil { // no *apierrors.StatusError, which would be an answer to the request
+	if err != nil { // no *apierrors.StatusError, which would be a response to the request
 		return nil, fmt.Errorf("the object of the cluster does not decode: %v", err)
 	}
 	m, err := meta.Accessor(obj)
@@ -210,8 +212,8 @@ func (p *preparation) live() (runtime.Object, error) {
 	return obj, err
 }
 
-// lastApplied returns what the ask's applier last applied, as it was stored then, in the version of a
-// handler; nil where that cannot be.
+// lastApplied returns the object that the ask's applier last applied, as it was stored then, in the version
+// of a handler; nil if that is not possible.
 func (p *preparation) lastApplied(h *handler) runtime.Object {
 	last := p.ask.Last
 	if len(last.Unknown) > 0 {
@@ -219,7 +221,7 @@ func (p *preparation) lastApplied(h *handler) runtime.Object {
 		if err != nil {
 			return nil
 		}
-		last = last.filled(s, p.ask.OldObject, 1) // with the values that the cluster has
+		last = last.filled(s, p.ask.OldObject, 1) // with the values of the cluster
 	}
 	obj, err := p.cluster.storeBy(keeping{before: true, object: last, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide()}, nil)
 	if err == nil {
@@ -231,8 +233,8 @@ func (p *preparation) lastApplied(h *handler) runtime.Object {
 	return obj
 }
 
-// complete adds to the metadata of an object of a cluster what every stored object has, and to a
-// CustomResourceDefinition its status, where the state left them out.
+// complete adds to an object of a cluster the metadata that every stored object has, and to a
+// CustomResourceDefinition its status, if they are missing.
 func (p *preparation) complete(obj runtime.Object, m metav1.Object, last runtime.Object) {
 	names.Complete(m, p.id(m), Created())
 	if m.GetResourceVersion() == "" {
@@ -244,33 +246,32 @@ func (p *preparation) complete(obj runtime.Object, m metav1.Object, last runtime
 	custom.Establish(obj, Created())
 }
 
-// id identifies an object of the ask's kind, also one that the server names.
+// id returns an identifier of an object of the ask's kind, also of one with a generated name.
 func (p *preparation) id(m metav1.Object) string {
 	return p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
 }
 
-// store returns an object as the server keeps it: as after its creation. What the
-// server would refuse today was accepted once, so only what does not decode
-// fails.
+// store returns an object as the server stores it after its creation. An object that the server would
+// refuse is taken to have been accepted once, so only decoding errors are returned.
 func (c *Cluster) store(o *Object) (runtime.Object, error) {
 	return c.storeBy(keeping{object: o}, nil)
 }
 
-// keeping is how an object came to be stored: a tool applied it, and a mutator changed it. tracked is
-// set where the managers of its fields are needed.
+// keeping describes how a stored object was created: a tool applied it, and a mutator changed it. tracked is
+// set if its managed fields are needed.
 type keeping struct {
 	object  *Object
 	by      apply.Applier
 	mutator Mutator
 	tracked bool
-	// before is set for the object before a request, whose version may have been served when it was sent.
+	// before is set for the old object of a request, whose version may have been served when it was sent.
 	before bool
-	// shared has what is known of the object.
+	// shared caches contents of the object.
 	shared *Storage
 }
 
-// storeBy returns an object as it is stored, without fields that its kind does not know. Some of its
-// fields may have stand-ins.
+// storeBy returns an object as it is stored, without fields that its kind does not know. fields are those
+// with stand-ins.
 func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object, error) {
 	o, err := c.storable(how.object)
 	if err != nil {
@@ -317,7 +318,7 @@ func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object,
 	return h.etcd().Reread(obj)
 }
 
-// TooLarge returns the refusal of an object that etcd does not take, which comes after quotas.
+// TooLarge returns the refusal of an object that is too large for etcd, which comes after quotas.
 func (r *Request) TooLarge() error {
 	if r.stored == nil || r.GetSubresource() != "" || r.IsDryRun() {
 		return nil
@@ -346,7 +347,7 @@ func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.O
 	return admission.ConvertToGVK(obj, kind, h.interfaces)
 }
 
-// updated returns the object that is stored, and what an update makes of it.
+// updated returns the stored object and the result of an update.
 func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
 	for _, renewal := range []func() *apply.Applied{p.repeats, p.renews} {
 		if p.renewal = renewal(); p.renewal == nil {
@@ -357,7 +358,7 @@ func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m m
 				return old, obj, m, nil
 			}
 		}
-		p.renewal, p.dropped = nil, nil // the server says what is wrong
+		p.renewal, p.dropped = nil, nil // the server reports the error below
 	}
 	if old, err = p.stored(); err == nil {
 		obj, m, err = p.sent(ctx, p.ask.Object, old)

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// unknown are the unknown fields of the objects of an ask.
+// unknown returns the unknown fields of the objects of an ask.
 func (a Ask) unknown() []render.Unknown {
 	var fields []render.Unknown
 	for _, o := range []*Object{a.Object, a.OldObject} {
@@ -28,8 +28,8 @@ func (a Ask) unknown() []render.Unknown {
 	return fields
 }
 
-// prepareUnknown prepares an ask about objects with unknown fields, with several stand-ins
-// for their values.
+// prepareUnknown prepares an ask about objects with unknown fields, with several stand-ins for their
+// values.
 func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []string, error) {
 	if f := unknown.Identity(ask.unknown()); f != nil && !ask.MadeUp {
 		return nil, nil, &unknown.Error{What: "which object this is", Fields: []render.Unknown{*f}}
@@ -67,11 +67,11 @@ func unknownOf(o *Object) []render.Unknown {
 	return o.Unknown
 }
 
-// preparedRuns are what came of preparing an ask with several stand-ins.
+// preparedRuns are the results of preparing an ask with several stand-ins.
 type preparedRuns struct {
 	accepted []*Request
 	refusals []unknown.Refusal
-	// warnings are those that all runs that were accepted had, or else the first.
+	// warnings are those that all accepted runs have in common.
 	warnings []string
 }
 
@@ -106,8 +106,8 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 	return runs, nil
 }
 
-// filled returns the object with the stand-ins of a run for its unknown fields. other is
-// the object before the change or after it, if there is one.
+// filled returns the object with the stand-ins of a run for its unknown fields. other is the object
+// before the change or after it, if there is one.
 func (o *Object) filled(s *unknown.StandIns, other *Object, run int) *Object {
 	if o == nil || len(o.Unknown) == 0 {
 		return o
@@ -140,9 +140,9 @@ func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, err
 	return unknown.New(unknown.OfCustom(d.Schema(kind.Version))), nil
 }
 
-// StoredContent returns an object of the state as expressions see it in a version of its
-// kind. known has an unknown.Value in place of each value that is not known, as
-// Version.KnownObject has; it is nil when all are.
+// StoredContent returns an object of the state as expressions see it in a version of its kind. known
+// has an unknown.Value in place of each unknown value, like Version.KnownObject; it is nil when all
+// values are known.
 func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (content map[string]any, known any, err error) {
 	contents, written, err := c.storedContents(o, kind)
 	if err != nil {
@@ -160,8 +160,8 @@ func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (conten
 	return content, known, nil
 }
 
-// storedContents returns an object as it is stored with each of the stand-ins for its
-// unknown fields, and what puts back what is written in their place.
+// storedContents returns an object as it is stored with each of the stand-ins for its unknown fields,
+// and a function that restores the written values in their place.
 func (c *Cluster) storedContents(o *Object, kind schema.GroupVersionKind) (contents []map[string]any, written func(map[string]any) map[string]any, err error) {
 	if len(o.Unknown) == 0 {
 		obj, err := c.Stored(o, kind)
@@ -178,7 +178,7 @@ func (c *Cluster) storedContents(o *Object, kind schema.GroupVersionKind) (conte
 	for run := range s.Runs(o.Content(), o.Unknown) {
 		obj, err := c.Stored(o.filled(s, nil, run), kind)
 		if err != nil {
-			continue // a value that the field cannot have
+			continue // the field cannot have this value
 		}
 		content, err := Content(obj)
 		if err != nil {
@@ -200,8 +200,8 @@ func (c *Cluster) UnknownOfNamespace(name string) []render.Unknown {
 	return nil
 }
 
-// podSecurityUnknown says that the Pod Security level of a namespace is not known, for a
-// resource that is judged by it.
+// podSecurityUnknown returns an error if the Pod Security level of a namespace is unknown and the
+// plugin judges the resource.
 func (c *Cluster) podSecurityUnknown(r Resource, namespace string) error {
 	if !podSecurityResources[r.GroupResource()] || r.Kind.GroupKind() == kinds.Namespace {
 		return nil
@@ -217,8 +217,8 @@ func (c *Cluster) podSecurityUnknown(r Resource, namespace string) error {
 
 const podSecurityPrefix = "pod-security.kubernetes.io/"
 
-// storable returns an object as the server can store it: one with unknown fields with the
-// first stand-ins that the server takes, a Namespace without the labels that are unknown.
+// storable returns an object as the server can store it: with the first stand-ins for its unknown
+// fields.
 func (c *Cluster) storable(o *Object) (*Object, error) {
 	if len(o.Unknown) == 0 {
 		return o, nil

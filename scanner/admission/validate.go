@@ -31,7 +31,7 @@ func (p *preparation) validate(ctx context.Context, a admission.Attributes) erro
 	return nil
 }
 
-// validators are the plugins that judge the resource of a request.
+// validators returns the plugins that judge the resource of a request.
 func (p *preparation) validators() []admission.ValidationInterface {
 	c, r := p.cluster, p.handler.resource
 	if r.Custom {
@@ -59,9 +59,9 @@ func (p *preparation) validators() []admission.ValidationInterface {
 	return plugins
 }
 
-// validating returns the mutating plugins that validate too: the LimitRanger comes
-// before PodSecurity, and those that look for a class after it. These refuse what they
-// do not find, so they run where all classes are known.
+// validating returns the mutating plugins that validate too: the LimitRanger comes before
+// PodSecurity, and those that look for a class after it. The latter refuse requests if they do not
+// find it, so they only run if all classes are known.
 func (c *Cluster) validating(plugins []mutator, classes bool) []admission.ValidationInterface {
 	var found []admission.ValidationInterface
 	for _, m := range plugins {
@@ -73,14 +73,14 @@ func (c *Cluster) validating(plugins []mutator, classes bool) []admission.Valida
 	return found
 }
 
-// newPodSecurity makes the PodSecurity plugin over the cluster's namespaces. A
-// namespace that nothing defines has no pod-security labels, hence no limits.
+// newPodSecurity returns the PodSecurity plugin with the cluster's namespaces. A namespace that
+// nothing defines has no pod-security labels, hence no limits.
 func (c *Cluster) newPodSecurity() admission.ValidationInterface {
 	plugins := admission.NewPlugins()
 	podsecurity.Register(plugins)
 	plugin, err := plugins.InitPlugin(podsecurity.PluginName, nil, podSecurityInitializer{client: Client{Cluster: c}, pods: c.knownPods})
 	if err != nil {
-		panic(fmt.Sprintf("admission plugin %s: %v", podsecurity.PluginName, err)) // takes no configuration
+		panic(fmt.Sprintf("admission plugin %s: %v", podsecurity.PluginName, err)) // it takes no configuration
 	}
 	return plugin.(admission.ValidationInterface)
 }
@@ -100,8 +100,8 @@ func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
 	p.SetExternalKubeClientSet(i.client)
 }
 
-// knownPods returns the Pods of the state, of which the plugin warns when the labels of their
-// namespace change; none where it may have others.
+// knownPods returns the Pods of the state, about which the plugin warns when the labels of their
+// namespace change; none if not all Pods are known.
 func (c *Cluster) knownPods() []runtime.Object {
 	pods := corev1.SchemeGroupVersion.WithKind("Pod")
 	if !c.Knows(pods.GroupKind()) {
@@ -110,8 +110,8 @@ func (c *Cluster) knownPods() []runtime.Object {
 	return c.storedAll(pods)
 }
 
-// podSecurityResources are those whose pods the plugin judges, and namespaces,
-// whose labels it checks.
+// podSecurityResources are the resources with pods that the plugin judges, and namespaces, whose
+// labels it checks.
 var podSecurityResources = map[schema.GroupResource]bool{
 	gr("", "pods"): true, gr("", "podtemplates"): true, gr("", "replicationcontrollers"): true, gr("", "namespaces"): true,
 	gr("apps", "deployments"): true, gr("apps", "replicasets"): true, gr("apps", "statefulsets"): true, gr("apps", "daemonsets"): true,
