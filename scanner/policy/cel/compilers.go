@@ -14,14 +14,13 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Compilers are the API server's compilers of expressions for one environment. Making one takes
-// longer than compiling most policies, so each is used for many. They are safe for concurrent
-// use.
+// Compilers are the API server's compilers of expressions for one environment. Making a compiler
+// takes longer than compiling most policies, so each is reused. They are safe for concurrent use.
 type Compilers struct {
 	Environment func() (*environment.EnvSet, error)
-	// constant compiles the policies without variables, of which none changes it.
+	// constant returns the compiler for policies without variables, which do not change it.
 	constant func() (*Compiler, error)
-	// idle are compilers for policies with variables that no policy uses now.
+	// idle are the compilers for policies with variables that are not in use.
 	idle *sync.Pool
 }
 
@@ -33,7 +32,7 @@ func NewCompilers(of func() (*environment.EnvSet, error)) Compilers {
 }
 
 // Take returns a compiler for a policy. If the policy has variables, which become part of the
-// compiler, nobody else has it until it is given back.
+// compiler, it is not shared until it is given back.
 func (c Compilers) Take(spec *v1.ValidatingAdmissionPolicySpec) (*Compiler, error) {
 	if len(spec.Variables) == 0 {
 		return c.constant()
@@ -44,7 +43,7 @@ func (c Compilers) Take(spec *v1.ValidatingAdmissionPolicySpec) (*Compiler, erro
 	return c.new()
 }
 
-// GiveBack ends the use of a compiler. What it compiled does not depend on it any more.
+// GiveBack ends the use of a compiler. Programs that it compiled do not depend on it any more.
 func (c Compilers) GiveBack(compiler *Compiler) {
 	if len(compiler.variables.Fields) > 0 {
 		clear(compiler.variables.Fields)
@@ -52,8 +51,8 @@ func (c Compilers) GiveBack(compiler *Compiler) {
 	}
 }
 
-// new makes a compiler as plugincel.NewCompositedCompiler does. That one can be used for one
-// policy only, as nothing takes variables out of it.
+// new returns a compiler like that of plugincel.NewCompositedCompiler, which can be used for one
+// policy only, since its variables cannot be removed.
 func (c Compilers) new() (*Compiler, error) {
 	set, err := c.Environment()
 	if err != nil {
@@ -84,7 +83,7 @@ type Compiler struct {
 	declared map[bool]func() (*celgo.Env, error)
 }
 
-// Counted compiles an expression that is true or false.
+// Counted compiles a boolean expression.
 func (c *Compiler) Counted(expression string, options plugincel.OptionalVariableDeclarations) (celgo.Program, error) {
 	result := c.CompileCELExpression(&validating.ValidationCondition{Expression: expression}, options, environment.StoredExpressions)
 	if result.Error != nil {
@@ -102,7 +101,7 @@ func (c *Compiler) Uncounted(expression string, options plugincel.OptionalVariab
 	return NewUncounted(env, expression)
 }
 
-// Variable compiles a variable, which expressions that are compiled later may read.
+// Variable compiles a variable, which expressions compiled later may read.
 func (c *Compiler) Variable(v *v1.Variable, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 	result := c.CompileCELExpression(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
 	c.variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, declaredType(result.OutputType), true, nil, nil)
@@ -113,7 +112,7 @@ func (c *Compiler) Variable(v *v1.Variable, options plugincel.OptionalVariableDe
 // compile time, so the run-time type needs none.
 var VariablesType = apiservercel.NewObjectType("kubernetes.variables", nil)
 
-// simpleTypes are the types of variables that a server declares as what they are.
+// simpleTypes are the types of variables that a server declares unchanged.
 var simpleTypes = map[*celgo.Type]*apiservercel.DeclType{
 	celgo.AnyType: apiservercel.AnyType, celgo.BoolType: apiservercel.BoolType, celgo.BytesType: apiservercel.BytesType,
 	celgo.DoubleType: apiservercel.DoubleType, celgo.DurationType: apiservercel.DurationType, celgo.IntType: apiservercel.IntType,
@@ -121,7 +120,7 @@ var simpleTypes = map[*celgo.Type]*apiservercel.DeclType{
 	celgo.UintType: apiservercel.UintType,
 }
 
-// declaredType is the type that a server declares for a variable: dyn for all but simple types,
+// declaredType returns the type that a server declares for a variable: dyn for all but simple types,
 // lists and maps, and for a variable that does not compile.
 func declaredType(t *celgo.Type) *apiservercel.DeclType {
 	if simple, ok := simpleTypes[t]; ok {

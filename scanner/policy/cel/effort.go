@@ -12,15 +12,15 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// effort is the most that a call can do: values looked at, and bytes of what it returns.
+// effort is the maximum work of a call: values read, and bytes of its result.
 type effort struct{ work, built int64 }
 
-// Below these a call is not counted: its cost covers it.
+// A call with less work is not counted: its cost covers it.
 const (
 	smallWork     = 1_000
 	smallBuilt    = 16 * smallWork
 	bytesPerValue = 16
-	// bytesPerElement is what an element of a new list takes, with what is made to copy it.
+	// bytesPerElement is the size of an element of a new list, including temporary copies.
 	bytesPerElement = 64
 )
 
@@ -28,8 +28,8 @@ func (e effort) isLarge() bool {
 	return e.work > smallWork || e.work < 0 || e.built > smallBuilt || e.built < 0
 }
 
-// efforts are the functions that can do much more than they cost, with what they do at
-// most for their arguments.
+// efforts maps functions that can do much more work than they cost to their maximum work for given
+// arguments.
 var efforts = map[string]func(m measure, a, b, c ref.Val) effort{
 	operators.Equals:        comparison,
 	operators.NotEquals:     comparison,
@@ -67,7 +67,7 @@ var efforts = map[string]func(m measure, a, b, c ref.Val) effort{
 	"bytes":                 textCopy,
 }
 
-// length is the number of elements or bytes of a value that has any, else 1.
+// length returns the number of elements or bytes of a value that has any, else 1.
 func length(v ref.Val) int64 {
 	switch v := v.(type) {
 	case types.String:
@@ -94,15 +94,15 @@ func isContainer(v ref.Val) bool {
 	return false
 }
 
-// maxWeight is a weight past all limits, small enough to be added to.
+// maxWeight is a weight above all limits, small enough to be added to.
 const maxWeight = 1 << 50
 
-// measure weighs the values of an evaluation.
+// measure computes the weights of the values of an evaluation.
 type measure struct{ vars interpreter.Activation }
 
-// weight is the number of values in a value, nested ones included each time they occur
-// and long texts counted as several. What a container weighs is kept: expressions can
-// nest one container in itself often enough for its weight to be astronomical.
+// weight returns the number of values in a value, counting nested ones each time they occur and long
+// texts several times. The weights of containers are cached: an expression can nest a container in
+// itself so often that its weight is astronomical.
 func (m measure) weight(v ref.Val) int64 {
 	if !isContainer(v) {
 		return 1 + textLength(v)/bytesPerValue
@@ -133,7 +133,7 @@ func (w *Workload) weigh(v ref.Val) int64 {
 	return 1
 }
 
-// keep weighs a container once, by its identity.
+// keep returns the weight of a container, computed once for each identity.
 func (w *Workload) keep(identity any, v ref.Val) int64 {
 	if n, ok := w.weights[identity]; ok {
 		return n
@@ -164,7 +164,7 @@ func (w *Workload) weighItems(v ref.Val) int64 {
 	return n
 }
 
-// weighContent is the weight of an object's content, which a server bounds by its size.
+// weighContent returns the weight of an object's content, which a server bounds by its size.
 func weighContent(content any) int64 {
 	n := int64(1)
 	switch v := content.(type) {
@@ -182,7 +182,7 @@ func weighContent(content any) int64 {
 	return n
 }
 
-// comparison of containers goes through the smaller one.
+// comparison compares two containers, up to the size of the smaller one.
 func comparison(m measure, a, b, _ ref.Val) effort {
 	if !isContainer(a) || !isContainer(b) {
 		return effort{}
@@ -190,12 +190,12 @@ func comparison(m measure, a, b, _ ref.Val) effort {
 	return effort{work: min(m.weight(a), m.weight(b))}
 }
 
-// texts goes through texts once.
+// texts reads texts once.
 func texts(m measure, a, b, _ ref.Val) effort {
 	return effort{work: textLength(a)/bytesPerValue + textLength(b)/bytesPerValue}
 }
 
-// textLength is 0 for what is no text.
+// textLength returns the length of a text, 0 for other values.
 func textLength(v ref.Val) int64 {
 	switch v := v.(type) {
 	case types.String:
@@ -227,7 +227,7 @@ func addition(m measure, a, b, _ ref.Val) effort {
 // membership compares a value with the elements of a list.
 func membership(m measure, what, list, _ ref.Val) effort { return search(m, list, what, nil) }
 
-// search looks for a value in a list, or for a text in a text.
+// search searches a value in a list, or a text in a text.
 func search(m measure, where, what, _ ref.Val) effort {
 	switch where.(type) {
 	case types.String:
@@ -240,7 +240,7 @@ func search(m measure, where, what, _ ref.Val) effort {
 	return effort{}
 }
 
-// elements goes through a list.
+// elements reads a list once.
 func elements(m measure, list, _, _ ref.Val) effort { return effort{work: m.weight(list)} }
 
 func sorting(m measure, list, _, _ ref.Val) effort {
@@ -293,8 +293,7 @@ func replacing(m measure, text, old, replacement ref.Val) effort {
 	return effort{built: int64(len(t)) + product(int64(strings.Count(string(t), string(o))), textLength(replacement))}
 }
 
-// product is a times b; negative numbers are 0, and what is too large is larger than any
-// limit.
+// product returns a times b, 0 if one is negative. An overflow returns a number above all limits.
 func product(a, b int64) int64 {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -305,11 +304,11 @@ func product(a, b int64) int64 {
 	return 1 << 62
 }
 
-// longList is the length from which the sum of two lists is one list: cel-go links the
-// two, and goes through all links to tell the length.
+// longList is the length from which the sum of two lists is copied into one: cel-go links the two,
+// and follows all links to compute the length.
 const longList = 1_000
 
-// flat returns a value that is not a long list of linked lists.
+// flat returns a value; a long list of linked lists is copied into one list.
 func flat(v ref.Val) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok || length(list) < longList {

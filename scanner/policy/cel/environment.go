@@ -15,9 +15,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Environment is the API server's CEL environment, in which loops go
-// through maps in the order of their keys. A server leaves the order to chance;
-// here equal requests get equal messages. What a call may do is limited; see limits.go.
+// Environment returns the API server's CEL environment, in which loops iterate over maps in the order
+// of their keys. A server uses Go's random order; here equal requests get equal messages. The work of
+// calls is limited; see limits.go.
 func Environment() (*environment.EnvSet, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	env, err := base.Env(environment.StoredExpressions)
@@ -31,13 +31,13 @@ func Environment() (*environment.EnvSet, error) {
 	values := &ordered{Provider: env.CELTypeProvider(), adapter: env.CELTypeAdapter()}
 	return base.Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
-		// What types of Kubernetes are declared on top takes its adapter from the provider.
+		// Kubernetes' types, declared on top, take the adapter from the provider.
 		EnvOptions:     []celgo.EnvOption{celgo.CustomTypeProvider(values), celgo.CustomTypeAdapter(values)},
 		ProgramOptions: []celgo.ProgramOption{limits},
 	})
 }
 
-// ordered turns Go values into CEL values whose maps have an order.
+// ordered converts Go values into CEL values whose maps have an order.
 type ordered struct {
 	types.Provider
 	adapter types.Adapter
@@ -70,7 +70,7 @@ var (
 	_ traits.Zeroer   = (*contentMap)(nil)
 )
 
-// plain is cel-go's own value for the map.
+// plain returns cel-go's own value for the map.
 func (m *contentMap) plain() traits.Mapper { return types.NewStringInterfaceMap(m.ordered, m.content) }
 
 // Find implements traits.Mapper.
@@ -142,7 +142,7 @@ func (m *contentMap) Value() any { return m.content }
 // String returns the map for a message.
 func (m *contentMap) String() string { return fmt.Sprint(m.plain()) }
 
-// orderedMap is a map that an expression makes.
+// orderedMap is a map that an expression constructs.
 type orderedMap struct{ traits.Mapper }
 
 // IsZeroValue implements traits.Zeroer.
@@ -170,7 +170,7 @@ func (m orderedMap) Fold(f traits.Folder) {
 	}
 }
 
-// keys are sorted by type and value.
+// keys returns the keys, sorted by type and value.
 func (m orderedMap) keys() []ref.Val {
 	var keys []ref.Val
 	for it := m.Mapper.Iterator(); it.HasNext() == types.True; {

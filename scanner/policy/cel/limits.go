@@ -13,26 +13,25 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Limits of the work that one group of expressions may do: comparing nested lists,
-// searching and building text. An API server has no such limits. It counts the cost of a
-// call when the call is done, and takes a call whose types it does not know for cheap:
-// forty variables that each add the one before to itself make it build a text of ten
-// terabytes. Whoever gets here is not told what a server would answer.
+// Limits of the work of one group of expressions: comparing nested lists, searching and building
+// text. An API server has no such limits. It counts the cost of a call after the call, and assumes a
+// low cost if it does not know the types: forty variables that each add the previous one to itself
+// make it build a text of ten terabytes. Beyond the limits the server's answer is not known.
 const (
-	maxWork  = 20_000_000        // values looked at, or 16 bytes of text each: about two seconds
+	maxWork  = 20_000_000        // values read, or 16 bytes of text each: about two seconds
 	maxBuilt = 256 * 1024 * 1024 // bytes of the texts and lists that calls return
 )
 
-// Workload counts what a group of expressions does beyond its cost.
+// Workload counts the work of a group of expressions that its cost does not include.
 type Workload struct {
 	work, built int64
-	// weights are those of containers, by identity.
+	// weights caches the weights of containers, by identity.
 	weights map[any]int64
-	// excess is set when a limit is passed: the group has no result.
+	// excess is set when a limit is exceeded: the group has no result.
 	excess string
 }
 
-// Excess says which limit was passed, "" when none was.
+// Excess describes the limit that was exceeded, "" if none was.
 func (w *Workload) Excess() string { return w.excess }
 
 // Counting is an activation of expressions whose work is counted together.
@@ -41,8 +40,7 @@ type Counting interface {
 	Workload() *Workload
 }
 
-// add counts work, and panics in the way in which cel-go ends an evaluation when there
-// is too much of it. It is called before the work is done.
+// add counts work before it is done. Beyond a limit it panics, as cel-go does to end an evaluation.
 func (w *Workload) add(done effort) {
 	if w.work += done.work + done.built/bytesPerValue; w.work > maxWork || w.work < 0 {
 		w.excess = fmt.Sprintf("the policy's expressions compare or search more than %d million values, which may keep an API server busy for hours; make them cheaper", maxWork/1_000_000)
@@ -55,9 +53,8 @@ func (w *Workload) add(done effort) {
 	}
 }
 
-// limited returns the option for programs of an environment whose calls are counted
-// before they are made. With unknowns, all calls look through their arguments for unknown
-// values.
+// limited returns the option for programs of an environment whose calls are counted in advance. With
+// unknowns, all calls search their arguments for unknown values.
 func limited(env *celgo.Env, unknowns bool) (celgo.ProgramOption, error) {
 	calls, err := limitedCalls(env, unknowns)
 	return celgo.CustomDecorator(calls), err
@@ -88,7 +85,7 @@ func limitedCalls(env *celgo.Env, unknowns bool) (interpreter.InterpretableDecor
 			overload = bindings[call.Function()]
 		}
 		if unknowns && (overload == nil || overload.NonStrict || len(call.Args()) == 0) {
-			return i, nil // of nothing that could hold something unknown
+			return i, nil // no argument can contain an unknown value
 		}
 		if overload == nil {
 			return nil, fmt.Errorf("function %s has no implementation", call.Function())
@@ -97,7 +94,7 @@ func limitedCalls(env *celgo.Env, unknowns bool) (interpreter.InterpretableDecor
 	}, nil
 }
 
-// equality is the operator == or !=, for which cel-go has no function.
+// equality returns the operator == or !=, for which cel-go has no function.
 func equality(name string) *functions.Overload {
 	return &functions.Overload{Operator: name, Binary: func(l, r ref.Val) ref.Val {
 		if name == operators.NotEquals {
@@ -107,8 +104,8 @@ func equality(name string) *functions.Overload {
 	}}
 }
 
-// limitedCall is a call that is counted before it is made. Otherwise it is what cel-go's
-// planner makes of the same call (github.com/google/cel-go/interpreter, planCall).
+// limitedCall is a call that is counted before it is made. Otherwise it equals the call of cel-go's
+// planner (github.com/google/cel-go/interpreter, planCall).
 type limitedCall struct {
 	interpreter.InterpretableCall
 	args     []interpreter.Interpretable
@@ -117,7 +114,7 @@ type limitedCall struct {
 	unknowns bool
 }
 
-// settled returns the call's result when unknown values in its arguments decide it.
+// settled returns the call's result if unknown values in its arguments determine it.
 func (c *limitedCall) settled(args ...ref.Val) ref.Val {
 	if !c.unknowns {
 		return nil
@@ -199,7 +196,7 @@ func (c *limitedCall) count(vars interpreter.Activation, first, second, third re
 	}
 }
 
-// takes reports whether the implementation takes a first argument.
+// takes reports whether the implementation accepts a first argument.
 func (c *limitedCall) takes(v ref.Val) bool {
 	return c.overload.OperandTrait == 0 || v.Type().HasTrait(c.overload.OperandTrait)
 }
@@ -212,8 +209,8 @@ func (c *limitedCall) receive(args ...ref.Val) ref.Val {
 	return types.NewErrWithNodeID(c.ID(), "no such overload: %s", c.Function())
 }
 
-// workloadOf returns the workload of the evaluation that vars belongs to; a new one when
-// a constant is evaluated while its expression is compiled.
+// workloadOf returns the workload of the evaluation that vars belongs to; a new one when a constant
+// is evaluated at compile time.
 func workloadOf(vars interpreter.Activation) *Workload {
 	for vars != nil {
 		if a, ok := vars.(Counting); ok {

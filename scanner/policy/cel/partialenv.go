@@ -14,18 +14,17 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Unknown values are CEL's own (types.Unknown), in the maps and lists of an object's
-// content. cel-go takes them through operators, logic and loops, but not everywhere: has()
-// is true of a field of an unknown value, and functions look into lists and maps without
-// noticing. So has() and the ranges of loops are calls here, and what a call is given is
-// looked through before it is made.
+// Unknown values are CEL's own (types.Unknown), in the maps and lists of an object's content. cel-go
+// propagates them through operators, logic and loops, but not everywhere: has() is true for a field
+// of an unknown value, and functions ignore those inside lists and maps. So has() and the ranges of
+// loops are calls here, and the arguments of calls are searched for unknown values.
 const (
 	hasFunction   = "@known_has"
 	rangeFunction = "@known_range"
 )
 
-// PartialEnvironment is Environment for unknown values. It is slower, and what
-// expressions cost in it is not exactly what a server charges.
+// PartialEnvironment returns Environment for unknown values. It is slower, and the cost of
+// expressions in it differs slightly from a server's.
 func PartialEnvironment() (*environment.EnvSet, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	env, err := base.Env(environment.StoredExpressions)
@@ -50,7 +49,7 @@ func PartialEnvironment() (*environment.EnvSet, error) {
 	})
 }
 
-// knownMacros are the macros that need to know what is unknown.
+// knownMacros returns the macros that are changed to handle unknown values.
 func knownMacros(all []celgo.Macro) []celgo.Macro {
 	var macros []celgo.Macro
 	for _, m := range all {
@@ -78,7 +77,7 @@ func expandHas(otherwise celgo.MacroFactory) celgo.MacroFactory {
 	}
 }
 
-// knownHas is the macro has().
+// knownHas implements the macro has().
 func knownHas(value, field ref.Val) ref.Val {
 	if optional, ok := value.(*types.Optional); ok {
 		if !optional.HasValue() {
@@ -101,7 +100,7 @@ func knownHas(value, field ref.Val) ref.Val {
 	return types.False
 }
 
-// knownRange is what a loop goes through: not known when it may be one element more.
+// knownRange returns the range of a loop: unknown if it may have more elements.
 func knownRange(value ref.Val) ref.Val {
 	if u := open(value); u != nil {
 		return u
@@ -109,8 +108,8 @@ func knownRange(value ref.Val) ref.Val {
 	return value
 }
 
-// UnknownID is the number of the unknown value with an index. It is odd when the field may not be
-// there.
+// UnknownID returns the number of the unknown value with an index. It is odd if the field may be
+// absent.
 func UnknownID(index int, maybe bool) int64 {
 	id := 2 * int64(index+1)
 	if maybe {
@@ -119,20 +118,20 @@ func UnknownID(index int, maybe bool) int64 {
 	return id
 }
 
-// UnknownIndex is the index that UnknownID was given.
+// UnknownIndex returns the index of an UnknownID.
 func UnknownIndex(id int64) int { return int(id/2 - 1) }
 
-// IsMaybe reports whether a value is that of a field that may not be there.
+// IsMaybe reports whether a value is an unknown field that may be absent.
 func IsMaybe(v ref.Val) bool {
 	u, ok := v.(*types.Unknown)
 	return ok && slices.ContainsFunc(u.IDs(), func(id int64) bool { return id%2 == 1 })
 }
 
-// OpenMap is a map that may have more keys than are known. In an environment it is a map of CEL.
+// OpenMap is a map that may have more keys than the known ones. Environments convert it to a CEL map.
 type OpenMap struct {
-	// Content is what is known.
+	// Content are the known keys.
 	Content map[string]any
-	// Missing returns the value of a key that is not known.
+	// Missing returns the unknown value of any other key.
 	Missing func(key string) *types.Unknown
 	*contentMap
 }
@@ -167,8 +166,8 @@ func (m *OpenMap) Get(key ref.Val) ref.Val {
 // IsZeroValue implements traits.Zeroer.
 func (m *OpenMap) IsZeroValue() bool { return false }
 
-// open returns what of the keys of a map is not known; nil when all are known, or for what
-// is no map.
+// open returns an unknown value if a map may have more keys; nil if all are known, and for other
+// values.
 func open(value ref.Val) *types.Unknown {
 	if m, ok := value.(*OpenMap); ok {
 		return m.Missing("...")
@@ -186,8 +185,8 @@ func open(value ref.Val) *types.Unknown {
 	return all
 }
 
-// absorbed returns the result of a call when unknown values in its arguments decide it; nil when
-// there are none that matter to it.
+// absorbed returns the result of a call if unknown values in its arguments determine it; nil if they
+// do not.
 func absorbed(function string, args []ref.Val) ref.Val {
 	var all *types.Unknown
 	for _, arg := range args {
@@ -200,7 +199,7 @@ func absorbed(function string, args []ref.Val) ref.Val {
 	}
 	switch function {
 	case hasFunction, rangeFunction, "dyn", "optional.of", "or", "orValue", "value", "hasValue":
-		return nil // look no further than their arguments
+		return nil // these only use their direct arguments
 	case operators.Add:
 		if _, isList := args[0].(traits.Lister); isList {
 			return nil
@@ -222,7 +221,8 @@ func absorbed(function string, args []ref.Val) ref.Val {
 	return all
 }
 
-// holds returns what is not known of a value, or in it at any depth; nil when all is known.
+// holds returns an unknown value that equals or is inside a value, at any depth; nil when all is
+// known.
 func holds(value ref.Val) *types.Unknown {
 	switch v := value.(type) {
 	case *types.Unknown:
@@ -285,8 +285,8 @@ func holdsContent(content any) *types.Unknown {
 	return all
 }
 
-// equal compares two values: what differs in something known is not equal, whatever is not
-// known.
+// equal compares two values: values that differ in a known part are not equal, whatever the unknown
+// parts are.
 func equal(a, b ref.Val) ref.Val {
 	if u, ok := a.(*types.Unknown); ok {
 		return u
@@ -353,7 +353,7 @@ func equalMaps(a, b traits.Mapper) ref.Val {
 	return unsure
 }
 
-// contains is the operator in.
+// contains implements the operator in.
 func contains(container, value ref.Val, all *types.Unknown) ref.Val {
 	switch c := container.(type) {
 	case traits.Lister:

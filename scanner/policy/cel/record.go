@@ -13,10 +13,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Recording is what the parts of an expression give.
+// Recording records the values of the parts of an expression.
 type Recording struct {
-	// Seen are the values of the parts in the order in which they were known. More tells that some
-	// are left out.
+	// Seen are the values of the parts in the order of evaluation. More is set if some are left out.
 	Seen []Seen
 	More bool
 
@@ -26,21 +25,21 @@ type Recording struct {
 // NewRecording returns a Recording of an expression with these loops.
 func NewRecording(l Loops) *Recording { return &Recording{loops: l} }
 
-// Seen is a value of a part of an expression.
+// Seen is the value of a part of an expression.
 type Seen struct {
 	Part  int64
 	Value ref.Val
-	// Bound are the variables of the loop that begins its next round with this part.
+	// Bound are the variables of the loop whose next iteration begins with this part.
 	Bound []ref.Val
 }
 
-// maxSeen is how many values of parts of an expression are kept.
+// maxSeen bounds the recorded values of an expression.
 const maxSeen = 20_000
 
-// Add keeps a value. When there are many, those of loops are left out.
+// Add records a value. When there are many, those of loops are left out.
 func (r *Recording) Add(vars interpreter.Activation, part int64, value ref.Val) {
 	if n := len(r.Seen); n > 0 && r.Seen[n-1].Part == part && r.loops.bound[part] == nil {
-		r.Seen[n-1].Value = value // by another instruction for the same part
+		r.Seen[n-1].Value = value // another instruction for the same part
 		return
 	}
 	if len(r.Seen) >= maxSeen && r.loops.inside[part] {
@@ -55,8 +54,8 @@ func (r *Recording) Add(vars interpreter.Activation, part int64, value ref.Val) 
 	r.Seen = append(r.Seen, s)
 }
 
-// Loops are those of an expression: the variables that a loop binds, by the part with which each
-// round begins, and the parts that are evaluated in rounds.
+// Loops describes the loops of an expression: the variables that a loop binds, by the part with which
+// each iteration begins, and the parts that are evaluated in iterations.
 type Loops struct {
 	bound  map[int64][]string
 	inside map[int64]bool
@@ -84,13 +83,13 @@ func LoopsOf(expression *ast.AST) Loops {
 	return l
 }
 
-// IsFunction reports whether a server has a function of a name, which may have dots.
+// IsFunction reports whether a server has a function of a name, which may contain dots.
 func IsFunction(name string) bool { return functionNames()[name] }
 
 var functionNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
-		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: []celgo.EnvOption{environment.UnversionedLib(library.JSONPatch)}, // of mutations
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: []celgo.EnvOption{environment.UnversionedLib(library.JSONPatch)}, // for mutations
 	})
 	if err != nil {
 		return names

@@ -11,11 +11,11 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 )
 
-// Unbounded is a bound of costs without an end.
+// Unbounded is the bound of costs that have none.
 const Unbounded = uint64(math.MaxUint64)
 
-// Sizes bound the lists and maps of some values, and their texts, in elements and bytes: both are the number of binary
-// digits.
+// Sizes bound the lists and maps of some values, and their texts, in elements and bytes. Both fields are
+// numbers of binary digits.
 type Sizes struct{ Items, Text int }
 
 // SizesOf returns the sizes of content.
@@ -44,12 +44,13 @@ func (s *Sizes) add(value any) {
 	}
 }
 
-// Join returns the sizes of what some and other sizes bound.
+// Join returns sizes that bound the values of both.
 func (s Sizes) Join(other Sizes) Sizes {
 	return Sizes{max(s.Items, other.Items), max(s.Text, other.Text)}
 }
 
-// sources are the parts of an expression that read content, by their ids. They are true for what loops go through.
+// sources are the parts of an expression that read content, by their IDs. The value is true for ranges of
+// loops.
 type sources map[int64]bool
 
 // sourcesOf returns the parts of an expression that read object, oldObject, params or request.
@@ -59,7 +60,8 @@ func sourcesOf(e ast.Expr) sources {
 	return s
 }
 
-// visit notes the parts of an expression, and reports whether it reads content. names are the variables that do.
+// visit records the parts of an expression, and reports whether it reads content. names are the variables
+// that do.
 func (s sources) visit(e ast.Expr, names map[string]bool) (reads bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -98,7 +100,7 @@ func (s sources) visit(e ast.Expr, names map[string]bool) (reads bool) {
 	return reads
 }
 
-// loop notes the parts of a loop. Of what it makes no size is known.
+// loop records the parts of a loop. The size of its result is not known.
 func (s sources) loop(loop ast.ComprehensionExpr, names map[string]bool) {
 	reads := s.visit(loop.IterRange(), names)
 	if reads {
@@ -112,11 +114,11 @@ func (s sources) loop(loop ast.ComprehensionExpr, names map[string]bool) {
 	}
 	s.visit(loop.LoopCondition(), inner)
 	s.visit(loop.LoopStep(), inner)
-	inner[loop.IterVar()] = false // the result may read a variable of that name: nothing is said of it
+	inner[loop.IterVar()] = false // the result may read another variable of that name, of unknown size
 	s.visit(loop.Result(), inner)
 }
 
-// sizeEstimator knows the sizes of what an expression reads.
+// sizeEstimator estimates the sizes of the inputs of an expression.
 type sizeEstimator struct {
 	of      Sizes
 	sources sources
@@ -124,7 +126,7 @@ type sizeEstimator struct {
 
 // EstimateSize implements checker.CostEstimator.
 func (s sizeEstimator) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
-	if node.Expr() == nil { // made by an estimate of a call
+	if node.Expr() == nil { // created by the estimate of a call
 		return nil
 	}
 	isRange, reads := s.sources[node.Expr().ID()]
@@ -138,7 +140,7 @@ func (s sizeEstimator) EstimateSize(node checker.AstNode) *checker.SizeEstimate 
 	return &checker.SizeEstimate{Max: 1<<digits - 1}
 }
 
-// EstimateCallCost implements checker.CostEstimator: the library's apply.
+// EstimateCallCost implements checker.CostEstimator: the library's costs apply.
 func (s sizeEstimator) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
 }

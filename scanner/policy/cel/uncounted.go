@@ -20,21 +20,22 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Uncounted is an expression that is evaluated without counting what it costs, which takes as long as evaluating it. It
-// is for callers that know by Bound that the cost stays below the limits: then nothing else of the evaluation differs. It is safe
-// for concurrent use.
+// Uncounted is an expression that is evaluated without counting its cost, since counting takes as long as the
+// evaluation. It is for callers for which Bound shows that the cost stays below the limits: then nothing else
+// of the evaluation differs. It is safe for concurrent use.
 type Uncounted struct {
 	env     *celgo.Env
 	checked *celgo.Ast
 	planned interpreter.Interpretable
 	sources sources
-	request bool     // is read
-	steps   uint64   // those of the longest path, and two
+	request bool     // request is read
+	steps   uint64   // length of the longest path, plus two
 	bounds  sync.Map // Sizes -> uint64
 }
 
-// estimated are the functions whose cost cel-go estimates well, and which do not end an evaluation while their cost is
-// counted, as some do that are given errors. Programs of cel-go have them as they are declared.
+// estimated are the functions whose cost cel-go estimates well. Counting their cost does not end an
+// evaluation, as that of some others does for errors as arguments. Programs of cel-go use their declared
+// implementations.
 var estimated = func() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range []string{
@@ -51,10 +52,10 @@ var estimated = func() map[string]bool {
 	return all
 }()
 
-// NewUncounted compiles an expression of an environment. It is an error if it does not compile, or if its cost cannot be
-// estimated well.
+// NewUncounted compiles an expression of an environment. It returns an error if the expression does not
+// compile, or if its cost cannot be estimated well.
 func NewUncounted(env *celgo.Env, expression string) (u *Uncounted, err error) {
-	defer func() { // as of cel-go's validators
+	defer func() { // for panics of cel-go's validators
 		if p := recover(); p != nil {
 			u, err = nil, fmt.Errorf("compile: %v", p)
 		}
@@ -86,7 +87,8 @@ func NewUncounted(env *celgo.Env, expression string) (u *Uncounted, err error) {
 			return nil, fmt.Errorf("bindings of function %s: %w", name, err)
 		}
 	}
-	// As cel-go makes a program (cel.newProgram), but for what counts and what ends it: it is short.
+	// Like cel.newProgram of cel-go, but without cost counting and interruption, since the evaluation
+	// is short.
 	attributes := interpreter.NewAttributeFactory(env.Container, env.CELTypeAdapter(), env.CELTypeProvider())
 	planned, err := interpreter.NewInterpreter(dispatcher, env.Container, env.CELTypeProvider(), env.CELTypeAdapter(), attributes).NewInterpretable(
 		checked.NativeRep(), interpreter.CustomDecorator(calls), interpreter.Optimize(),
@@ -101,7 +103,7 @@ func NewUncounted(env *celgo.Env, expression string) (u *Uncounted, err error) {
 	}, nil
 }
 
-// mentions reports whether an identifier of an expression has a name, also as the variable of a loop.
+// mentions reports whether an identifier in an expression has a name, even if it is the variable of a loop.
 func mentions(a *ast.AST, name string) bool {
 	return len(ast.MatchDescendants(ast.NavigateAST(a), func(e ast.NavigableExpr) bool {
 		return e.Kind() == ast.IdentKind && e.AsIdent() == name
@@ -111,7 +113,7 @@ func mentions(a *ast.AST, name string) bool {
 // ReadsRequest reports whether the expression may read `request`.
 func (u *Uncounted) ReadsRequest() bool { return u.request }
 
-// pathLength returns how many fields and items an expression goes through.
+// pathLength returns the number of fields and items that an expression selects.
 func pathLength(e ast.Expr) int {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -127,7 +129,7 @@ func pathLength(e ast.Expr) int {
 
 // Eval evaluates the expression.
 func (u *Uncounted) Eval(vars interpreter.Activation) (value ref.Val, err error) {
-	defer func() { // as cel-go's programs
+	defer func() { // like cel-go's programs
 		if p := recover(); p != nil {
 			value, err = nil, fmt.Errorf("%v", p)
 		}
@@ -138,8 +140,8 @@ func (u *Uncounted) Eval(vars interpreter.Activation) (value ref.Val, err error)
 	return value, nil
 }
 
-// Bound returns the most that the expression costs of values of some sizes, without variables: as cel-go estimates it,
-// which leaves out the steps of paths into values without a type.
+// Bound returns the maximum cost of the expression for values of some sizes, without variables: cel-go's
+// estimate, increased for the steps of paths into untyped values, which it does not include.
 func (u *Uncounted) Bound(of Sizes) uint64 {
 	if bound, ok := u.bounds.Load(of); ok {
 		return bound.(uint64)
@@ -154,8 +156,8 @@ func (u *Uncounted) Bound(of Sizes) uint64 {
 	return bound
 }
 
-// Declare returns the environment of a policy's expressions, as the API server's compiler makes it of a set
-// (k8s.io/apiserver/pkg/admission/plugin/cel, createEnvForOpts).
+// Declare returns the environment of a policy's expressions, as the API server's compiler derives it from a
+// set (k8s.io/apiserver/pkg/admission/plugin/cel, createEnvForOpts).
 func Declare(set *environment.EnvSet, hasParams bool) (*celgo.Env, error) {
 	namespace, request := plugincel.BuildNamespaceType(), plugincel.BuildRequestType()
 	options := []celgo.EnvOption{

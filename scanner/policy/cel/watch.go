@@ -12,16 +12,16 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Watching is an activation of expressions whose parts are watched.
+// Watching is an activation that receives the values of the parts of its expressions.
 type Watching interface {
 	interpreter.Activation
-	// Watched receives each value of a part of the expression when it is evaluated, after
-	// those of its own parts. vars are what it was evaluated with.
+	// Watched receives the value of a part of the expression when it is evaluated, after those of its
+	// own parts. vars is the activation of the part.
 	Watched(vars interpreter.Activation, part int64, value ref.Val)
 }
 
-// WatchedEnvironment returns an environment whose programs tell the activation what their parts
-// give. What they cost is not what the programs of the environment itself do.
+// WatchedEnvironment returns an environment whose programs report the values of their parts to the
+// activation. Their cost differs from that of the environment's own programs.
 func WatchedEnvironment(of func() (*environment.EnvSet, error)) (*environment.EnvSet, error) {
 	set, err := of()
 	if err != nil {
@@ -33,8 +33,8 @@ func WatchedEnvironment(of func() (*environment.EnvSet, error)) (*environment.En
 	})
 }
 
-// watched returns an instruction that reports its value. A loop is left as it is, since cel-go
-// makes it end with its context; its value is that of its last part.
+// watched returns an instruction that reports its value. A loop is unchanged, since cel-go ends it
+// with its context; its value is that of its last part.
 func watched(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 	switch i := i.(type) {
 	case *watchedAttribute:
@@ -42,7 +42,7 @@ func watched(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 	case interpreter.InterpretableAttribute:
 		return &watchedAttribute{i}, nil
 	case interpreter.InterpretableConst:
-		if _, ok := i.Value().(types.Bool); ok { // the rounds of some loops begin with one
+		if _, ok := i.Value().(types.Bool); ok { // the iterations of some loops begin with one
 			return watchedPart{i}, nil
 		}
 		return i, nil
@@ -60,17 +60,17 @@ func isLoop(i interpreter.Interpretable) bool {
 	return reflect.TypeOf(i).String() == "*interpreter.evalFold"
 }
 
-// watchedPart is any instruction but those that cel-go asks for more than their value.
+// watchedPart is any instruction of which cel-go only needs the value.
 type watchedPart struct{ interpreter.Interpretable }
 
 // Eval implements interpreter.Interpretable.
 func (w watchedPart) Eval(vars interpreter.Activation) ref.Val {
 	v := w.Interpretable.Eval(vars)
-	tell(vars, w.ID(), v)
+	report(vars, w.ID(), v)
 	return v
 }
 
-// watchedAttribute is a variable with the fields and elements that are selected of it.
+// watchedAttribute is a variable with selected fields and elements.
 type watchedAttribute struct {
 	interpreter.InterpretableAttribute
 }
@@ -78,7 +78,7 @@ type watchedAttribute struct {
 // Eval implements interpreter.Interpretable.
 func (w *watchedAttribute) Eval(vars interpreter.Activation) ref.Val {
 	v := w.InterpretableAttribute.Eval(vars)
-	tell(vars, w.ID(), v)
+	report(vars, w.ID(), v)
 	return v
 }
 
@@ -86,9 +86,9 @@ func (w *watchedAttribute) Eval(vars interpreter.Activation) ref.Val {
 func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
 	v, err := w.InterpretableAttribute.Resolve(vars)
 	if err != nil {
-		tell(vars, w.ID(), types.WrapErr(err))
+		report(vars, w.ID(), types.WrapErr(err))
 	} else {
-		tell(vars, w.ID(), w.Adapter().NativeToValue(v))
+		report(vars, w.ID(), w.Adapter().NativeToValue(v))
 	}
 	return v, err
 }
@@ -111,7 +111,7 @@ func (w *watchedAttribute) QualifyIfPresent(vars interpreter.Activation, obj any
 	return q.QualifyIfPresent(vars, obj, presenceOnly)
 }
 
-// qualifier returns what selects by the value of the attribute.
+// qualifier returns the qualifier for the value of the attribute.
 func (w *watchedAttribute) qualifier(vars interpreter.Activation) (interpreter.Qualifier, error) {
 	v, err := w.Resolve(vars)
 	if err != nil {
@@ -121,8 +121,8 @@ func (w *watchedAttribute) qualifier(vars interpreter.Activation) (interpreter.Q
 	return factory.NewQualifier(nil, w.ID(), v, w.IsOptional())
 }
 
-// tell reports to the activation that watches, if any does.
-func tell(vars interpreter.Activation, part int64, v ref.Val) {
+// report passes a value to the activation that watches, if any does.
+func report(vars interpreter.Activation, part int64, v ref.Val) {
 	for at := vars; at != nil; at = at.Parent() {
 		if w, ok := at.(Watching); ok {
 			w.Watched(vars, part, v)

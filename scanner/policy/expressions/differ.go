@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Differ reports whether two values of the variable differ in what is read of them.
+// Differ reports whether two values of the variable differ in the part that is read.
 func (r Read) Differ(a, b any) bool { return differ(a, b, r.Path[1:], r) }
 
 // Equal reports whether two reads are the same.
@@ -14,20 +14,20 @@ func (r Read) Equal(other Read) bool {
 	return r.Ranges == other.Ranges && r.Tests == other.Tests && slices.Equal(r.Path, other.Path)
 }
 
-// Differences returns the paths at which two values of a variable differ, with Each for the items of lists: of
-// values of one kind the fields and items that differ, of lists that are not of the same length the lists.
-// A read Differs only if it Meets one: a value that is read differs where the value at its path, or at the
-// beginning of it, is not of the same kind, is there once only or is another scalar, which is a difference
-// there, or where something in it differs, whose path goes on from it.
+// Differences returns the paths at which two values of a variable differ, with Each for the items of lists:
+// for two maps, or two lists of equal length, the paths of the fields and items that differ, otherwise the
+// path of the value itself. A read only Differs if it Meets one of them: the difference is at the path of the
+// read or at a beginning of it (the values are of different kinds, only one exists, or they are different
+// scalars), or inside the value that is read.
 func Differences(a, b any) []Path {
 	var d differing
 	d.compare(a, b)
 	return d.all
 }
 
-// differing collects where two values differ.
+// differing collects the differences of two values.
 type differing struct {
-	at  Path // what is compared
+	at  Path // the path of the values being compared
 	all []Path
 }
 
@@ -70,17 +70,17 @@ func (d *differing) compare(a, b any) {
 	}
 }
 
-// below compares values of what is compared.
+// below compares values inside the values being compared.
 func (d *differing) below(key string, a, b any) {
 	d.at = append(d.at, key)
 	d.compare(a, b)
 	d.at = d.at[:len(d.at)-1]
 }
 
-// add notes a difference.
+// add records a difference.
 func (d *differing) add(key ...string) { d.all = append(d.all, slices.Concat(d.at, key)) }
 
-// Meets reports whether one of some differences is at what is read, in it, or around it.
+// Meets reports whether one of the differences is at, inside or around the read value.
 func (r Read) Meets(differences []Path) bool {
 	return slices.ContainsFunc(differences, func(d Path) bool {
 		for i := range min(len(d), len(r.Path)-1) {
@@ -95,7 +95,7 @@ func (r Read) Meets(differences []Path) bool {
 func differ(a, b any, path []string, read Read) bool {
 	if len(path) == 0 {
 		switch {
-		case read.Tests: // both are there
+		case read.Tests: // both exist
 			return false
 		case read.Ranges:
 			return rangesDiffer(a, b)
@@ -130,7 +130,7 @@ func differ(a, b any, path []string, read Read) bool {
 		if !ok || len(a) != len(b) {
 			return true
 		}
-		for i := range a { // also where one element is read
+		for i := range a { // also if only one element is read
 			if differ(a[i], b[i], path[1:], read) {
 				return true
 			}
@@ -140,7 +140,7 @@ func differ(a, b any, path []string, read Read) bool {
 	return !reflect.DeepEqual(a, b)
 }
 
-// rangesDiffer reports whether two values differ in how many elements they have, or which keys.
+// rangesDiffer reports whether two values differ in the number of elements, or in the keys.
 func rangesDiffer(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

@@ -1,3 +1,3 @@
-// Package expressions answers questions about a CEL expression as it is written: what it reads,
-// what it may cost at most, whether it is a constant.
+// Package expressions analyses the syntax of a CEL expression: the values that it reads, its maximum
+// cost, whether it is a constant.
 package expressions

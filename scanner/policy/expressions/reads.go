@@ -40,9 +40,8 @@ func isIdentifier(s string) bool {
 	return ok
 }
 
-// Reads returns the paths an expression reads, in the order of the text and only
-// the longest of those that begin alike. The error is that of an expression that
-// does not parse.
+// Reads returns the paths that an expression reads, in the order of the text, without those that are
+// the beginning of another. It returns an error if the expression does not parse.
 func Reads(expression string) ([]Path, error) {
 	r, err := read(expression)
 	if err != nil {
@@ -51,9 +50,8 @@ func Reads(expression string) ([]Path, error) {
 	return Longest(r.paths), nil
 }
 
-// Depends returns the paths of the values on which an expression depends, also where it reads a
-// part of one besides, and those of which it asks whether they are there. The error is that of
-// Reads.
+// Depends returns the paths of the values on which an expression depends, including those of which it
+// reads a part too, and the paths that it only tests for presence. The error is that of Reads.
 func Depends(expression string) (values, tests []Path, err error) {
 	r, err := read(expression)
 	if err != nil {
@@ -72,13 +70,13 @@ func Depends(expression string) (values, tests []Path, err error) {
 // Read is a path that an expression reads.
 type Read struct {
 	Path Path
-	// Ranges is set where it reads no more of the value than how many elements a list has, or which
-	// keys a mapping. Tests is set where it only asks whether the value is there.
+	// Ranges is set if it only reads the number of elements of a list, or the keys of a map. Tests is
+	// set if it only tests whether the value exists.
 	Ranges, Tests bool
 }
 
-// AllReads returns all that an expression reads: nothing else of its variables decides what it evaluates
-// to. The error is that of Reads.
+// AllReads returns everything that an expression reads: its result depends on nothing else of its variables.
+// The error is that of Reads.
 func AllReads(expression string) ([]Read, error) {
 	r, err := read(expression)
 	if err != nil {
@@ -91,7 +89,7 @@ func AllReads(expression string) ([]Read, error) {
 	return all, nil
 }
 
-// read reads an expression.
+// read parses an expression and collects its paths.
 func read(expression string) (*reader, error) {
 	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
 	if err != nil {
@@ -109,13 +107,12 @@ func read(expression string) (*reader, error) {
 // reader collects paths from a syntax tree.
 type reader struct {
 	paths []Path
-	// tests are the indexes of paths that are only looked for, by has, and ranges of those whose elements
-	// are gone through.
+	// tests are the indexes of paths that are only tested for presence, by has; ranges are those of the
+	// ranges of loops.
 	tests, ranges map[int]bool
 }
 
-// scope is what the names bound by comprehensions stand for; a nil path is a name
-// that stands for no path.
+// scope maps a name that a comprehension binds to its path; the path is nil for a name without one.
 type scope struct {
 	name  string
 	path  Path
@@ -131,7 +128,7 @@ func (s *scope) lookUp(name string) (Path, bool) {
 	return Path{name}, false
 }
 
-// walk notes the paths that e reads.
+// walk records the paths that e reads.
 func (r *reader) walk(e ast.Expr, s *scope) {
 	if path, ok := r.path(e, s); ok {
 		if path != nil {
@@ -169,8 +166,8 @@ func (r *reader) walkAll(exprs []ast.Expr, s *scope) {
 	}
 }
 
-// walkComprehension: the macros all, exists, map, filter and their like iterate a
-// range; optMap names a value through the accumulator of an empty one.
+// walkComprehension walks a comprehension: all, exists, map, filter and similar macros iterate over a
+// range; optMap binds a value to the accumulator of an empty one.
 func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
 	if path, ok := r.path(c.IterRange(), s); ok && path != nil {
 		r.ranges[len(r.paths)] = true
@@ -182,7 +179,7 @@ func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
 	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, r.bind(c, s))
 }
 
-// bind returns the names that a comprehension binds.
+// bind returns the scope with the names that a comprehension binds.
 func (r *reader) bind(c ast.ComprehensionExpr, s *scope) *scope {
 	init, _ := r.path(c.AccuInit(), s)
 	element := r.element(c.IterRange(), s)
@@ -194,7 +191,7 @@ func (r *reader) bind(c ast.ComprehensionExpr, s *scope) *scope {
 	return &scope{c.IterVar2(), element, inner}
 }
 
-// element is the path of the elements of a list or map; nil when they have none.
+// element returns the path of the elements of a list or map; nil when they have none.
 func (r *reader) element(e ast.Expr, s *scope) Path {
 	if e.Kind() == ast.ComprehensionKind {
 		c := e.AsComprehension()
@@ -204,8 +201,8 @@ func (r *reader) element(e ast.Expr, s *scope) Path {
 	return joinKnown(path, Each)
 }
 
-// appended is the path of what the step of filter or map appends to its result:
-// accumulator + [element], perhaps on a condition.
+// appended returns the path of the value that the step of filter or map appends to its result:
+// accumulator + [element], which may be conditional.
 func (r *reader) appended(step ast.Expr, s *scope) Path {
 	if step.Kind() != ast.CallKind {
 		return nil
@@ -222,8 +219,8 @@ func (r *reader) appended(step ast.Expr, s *scope) Path {
 	return nil
 }
 
-// path is the path e stands for; ok is false when e is no path, and the path nil
-// when it is a name without one.
+// path returns the path that e is; ok is false when e is no path, and the path nil when it is a name
+// without one.
 func (r *reader) path(e ast.Expr, s *scope) (path Path, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -238,7 +235,7 @@ func (r *reader) path(e ast.Expr, s *scope) (path Path, ok bool) {
 	return nil, false
 }
 
-// callPath: indexing and optional field selection are calls too.
+// callPath returns the path of a call: indexing and optional field selection are calls.
 func (r *reader) callPath(c ast.CallExpr, s *scope) (Path, bool) {
 	if c.IsMemberFunction() {
 		if c.FunctionName() == "value" && len(c.Args()) == 0 { // of an optional
@@ -278,7 +275,7 @@ func joinKnown(p Path, segment string) Path {
 	return join(p, segment)
 }
 
-// Longest returns paths without repeated ones and those that others go on from.
+// Longest returns paths without duplicates and without those that are the beginning of another.
 func Longest(paths []Path) []Path {
 	var kept []Path
 	for _, p := range paths {

@@ -18,18 +18,17 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
-// Limits of what evaluation may cost (k8s.io/apiserver/pkg/apis/cel): one
-// expression, all of a policy and binding, and its match conditions.
+// Limits of the cost of evaluation (k8s.io/apiserver/pkg/apis/cel): of one expression, of all
+// expressions of a policy and binding, and of its match conditions.
 const (
 	CallLimit           = apiservercel.PerCallLimit
 	PolicyBudget        = apiservercel.RuntimeCELCostBudget
 	MatchConditionLimit = apiservercel.RuntimeCELCostBudgetMatchConditions
 )
 
-// Estimate is the most an expression can cost when every list, map and string it
-// reads has at most size elements, by cel-go's estimator with the costs of the API
-// server's functions. What variables cost is not part of it. The error is that of
-// an expression that does not compile.
+// Estimate returns the maximum cost of an expression if every list, map and string that it reads has
+// at most size elements, by cel-go's estimator with the costs of the API server's functions. It does
+// not include variables. It returns an error if the expression does not compile.
 func Estimate(expression string, size uint64) (uint64, error) {
 	env, err := estimateEnv()
 	if err != nil {
@@ -47,10 +46,10 @@ func Estimate(expression string, size uint64) (uint64, error) {
 	return estimate.Max, nil
 }
 
-// Unbounded is an estimate without an upper end.
+// Unbounded is an estimate without an upper bound.
 const Unbounded = uint64(math.MaxUint64)
 
-// sizeEstimator says that everything has at most one size.
+// sizeEstimator estimates the same maximum size for everything.
 type sizeEstimator struct{ size uint64 }
 
 // EstimateSize implements checker.CostEstimator.
@@ -58,12 +57,12 @@ func (s *sizeEstimator) EstimateSize(checker.AstNode) *checker.SizeEstimate {
 	return &checker.SizeEstimate{Min: 0, Max: s.size}
 }
 
-// EstimateCallCost implements checker.CostEstimator: the library's apply.
+// EstimateCallCost implements checker.CostEstimator: the library's costs apply.
 func (s *sizeEstimator) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
 }
 
-// estimateEnv is the environment of expressions, with all variables untyped.
+// estimateEnv returns the environment of expressions, with all variables untyped.
 var estimateEnv = sync.OnceValues(func() (*celgo.Env, error) {
 	options := []celgo.EnvOption{celgo.Variable(plugincel.AuthorizerVarName, library.AuthorizerType)}
 	for _, name := range []string{
@@ -72,7 +71,7 @@ var estimateEnv = sync.OnceValues(func() (*celgo.Env, error) {
 	} {
 		options = append(options, celgo.Variable(name, celgo.DynType))
 	}
-	// What mutations have: Object, JSONPatch and what escapes keys of paths.
+	// For mutations: Object, JSONPatch, and the function that escapes keys of paths.
 	options = append(options, common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch))
 	options = append(options, celgo.Variable(plugincel.RequestResourceAuthorizerVarName, library.ResourceCheckType))
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
@@ -84,7 +83,7 @@ var estimateEnv = sync.OnceValues(func() (*celgo.Env, error) {
 	return set.Env(environment.StoredExpressions)
 })
 
-// Constant returns the value of an expression that is just true or false.
+// Constant returns the value of an expression that is the literal true or false.
 func Constant(expression string) (value, ok bool) {
 	env, err := estimateEnv()
 	if err != nil {

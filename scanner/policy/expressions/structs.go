@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Struct is an object that an expression constructs, as Object.spec{replicas: 1}.
+// Struct is an object that an expression constructs, such as Object.spec{replicas: 1}.
 type Struct struct {
 	Type string
 	// Line and Column, from 1, are where it begins.
@@ -22,19 +22,19 @@ type Struct struct {
 type StructField struct {
 	Name         string
 	Line, Column int
-	// Value says what kind of value is written.
+	// Value is the kind of the value.
 	Value ValueKind
-	// Text is the value if it is a string, Tail the end of a text that is joined with +.
+	// Text is the value if it is a string literal, Tail the last literal of texts joined with +.
 	Text, Tail string
-	// Types are the types of the objects that the value is, or that the elements of a list or
-	// map are, as far as they are written there.
+	// Types are the types of the objects that the value is, or that the elements of a list or map
+	// are, as far as they are literals.
 	Types []string
 }
 
-// ValueKind is what a value is, as it is written.
+// ValueKind is the kind of a value by its syntax.
 type ValueKind int
 
-// The kinds of values. What is computed is Computed.
+// The kinds of values. All expressions other than literals are Computed.
 const (
 	Computed ValueKind = iota
 	Text
@@ -43,7 +43,7 @@ const (
 	Object
 )
 
-// Field returns a field of a struct, nil if it is not written.
+// Field returns a field of a struct, nil if it does not have it.
 func (s *Struct) Field(name string) *StructField {
 	for i := range s.Fields {
 		if s.Fields[i].Name == name {
@@ -53,8 +53,8 @@ func (s *Struct) Field(name string) *StructField {
 	return nil
 }
 
-// Structs returns the objects that an expression constructs, the outer ones first. The error is
-// that of an expression that does not parse.
+// Structs returns the objects that an expression constructs, outer ones first. It returns an error if
+// the expression does not parse.
 func Structs(expression string) ([]Struct, error) {
 	env, err := estimateEnv()
 	if err != nil {
@@ -99,8 +99,8 @@ func (w *structWalker) field(entry ast.EntryExpr) StructField {
 	return f
 }
 
-// before returns where a name begins that ends before a part of the expression, which the parser
-// places at the colon or the brace behind the name.
+// before returns the position of a name that ends before a part of the expression. The parser gives
+// the position of the colon or the brace after the name.
 func (w *structWalker) before(id int64, name string) (line, column int) {
 	at := w.info.GetStartLocation(id)
 	line, column = at.Line(), at.Column()+1
@@ -115,7 +115,7 @@ func (w *structWalker) before(id int64, name string) (line, column int) {
 	return line, column
 }
 
-// kindOf returns what a value is as it is written, and the types of the objects in it.
+// kindOf returns the kind of a value by its syntax, and the types of the objects in it.
 func kindOf(e ast.Expr) (ValueKind, []string) {
 	var inner []ast.Expr
 	kind := Computed
@@ -138,7 +138,7 @@ func kindOf(e ast.Expr) (ValueKind, []string) {
 	return kind, all
 }
 
-// literal returns the text of a string.
+// literal returns the value of a string literal.
 func literal(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false
@@ -147,7 +147,7 @@ func literal(e ast.Expr) (string, bool) {
 	return string(s), ok
 }
 
-// tail returns the text that a text ends with, as it is written.
+// tail returns the last literal of a sum of texts.
 func tail(e ast.Expr) string {
 	for e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add {
 		e = e.AsCall().Args()[1]

@@ -15,28 +15,28 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
-// Problem is something that an expression of a mutation says which cannot work, whatever the
-// request is.
+// Problem is a mistake in an expression of a mutation that fails for every request.
 type Problem struct {
 	// Line and Column, from 1, are inside the expression.
 	Line, Column  int
 	Message, Hint string
 }
 
-// Checker finds what patches and the API server's schemas have against each other.
+// Checker compares patches with the API server's schemas.
 type Checker struct {
 	cluster *admission.Cluster
 	schemas map[schema.GroupVersionKind]*spec.Schema
 	envs    map[schema.GroupVersionKind]*cel.Env
 }
 
-// NewChecker returns a Checker that knows the kinds of a cluster.
+// NewChecker returns a Checker for the kinds of a cluster.
 func NewChecker(cluster *admission.Cluster) *Checker {
 	return &Checker{cluster: cluster, schemas: map[schema.GroupVersionKind]*spec.Schema{}, envs: map[schema.GroupVersionKind]*cel.Env{}}
 }
 
-// Patches returns the problems of a mutation whose policy matches objects of some kinds. What one
-// of the kinds accepts is none. Without kinds only what no kind accepts is.
+// Patches returns the problems of a mutation whose policy matches objects of some kinds. Something
+// that one of the kinds accepts is no problem. Without kinds, only problems that do not depend on a
+// kind are returned.
 func (c *Checker) Patches(m v1.Mutation, kinds []schema.GroupVersionKind) []Problem {
 	_, text := ExpressionOf(m)
 	structs, err := expressions.Structs(text)
@@ -59,7 +59,7 @@ func (c *Checker) Patches(m v1.Mutation, kinds []schema.GroupVersionKind) []Prob
 	return all
 }
 
-// typeNames returns the problems of objects in an object that have the type of another field
+// typeNames returns the problems of nested objects that have the type of another field
 // (k8s.io/apiserver/pkg/cel/mutation/dynamic, CheckTypeNamesMatchFieldPathNames).
 func typeNames(s *expressions.Struct) []Problem {
 	var all []Problem
@@ -76,7 +76,7 @@ func typeNames(s *expressions.Struct) []Problem {
 	return all
 }
 
-// configuration returns the problems of an object of an apply configuration.
+// configuration returns the problems of an object in an apply configuration.
 func (c *Checker) configuration(s *expressions.Struct, kinds []schema.GroupVersionKind) []Problem {
 	parent := strings.Split(s.Type, ".")[1:]
 	var all []Problem
@@ -103,7 +103,7 @@ func (c *Checker) configuration(s *expressions.Struct, kinds []schema.GroupVersi
 	return all
 }
 
-// atomic reports whether a field is replaced as a whole by what is written.
+// atomic reports whether the written value replaces a field as a whole.
 func atomic(s *spec.Schema, value expressions.ValueKind) bool {
 	if s.Type.Contains("array") {
 		kind, _ := s.Extensions.GetString("x-kubernetes-list-type")
@@ -113,7 +113,7 @@ func atomic(s *spec.Schema, value expressions.ValueKind) bool {
 	return value != expressions.List && kind == "atomic"
 }
 
-// operations are those of a JSON patch; those that are true read a field and need from.
+// operations are those of a JSON patch; the value is true for those that read a field and need from.
 var operations = map[string]bool{"add": false, "remove": false, "replace": false, "test": false, "copy": true, "move": true}
 
 // operation returns the problems of an operation of a JSON patch.
@@ -163,7 +163,7 @@ func (c *Checker) pointer(path *expressions.StructField, kinds []schema.GroupVer
 		path.Text, of(kinds)), "correct the path"}}
 }
 
-// of names the kinds of a problem.
+// of lists the kinds of a problem.
 func of(kinds []schema.GroupVersionKind) string {
 	var names []string
 	for _, k := range kinds {
@@ -172,7 +172,7 @@ func of(kinds []schema.GroupVersionKind) string {
 	return " of " + strings.Join(slices.Compact(names), ", ")
 }
 
-// all reports whether something holds of the schemas of all kinds, and all are known.
+// all reports whether a condition holds for the schemas of all kinds, and all are known.
 func (c *Checker) all(kinds []schema.GroupVersionKind, holds func(*spec.Schema) bool) bool {
 	for _, kind := range kinds {
 		s := c.schema(kind)
@@ -187,31 +187,30 @@ func (c *Checker) all(kinds []schema.GroupVersionKind, holds func(*spec.Schema) 
 func (c *Checker) schema(kind schema.GroupVersionKind) *spec.Schema {
 	s, known := c.schemas[kind]
 	if !known {
-		s, _ = c.cluster.Schemas().ResolveSchema(kind) // without one there is nothing to say
+		s, _ = c.cluster.Schemas().ResolveSchema(kind) // without a schema there are no problems
 		c.schemas[kind] = s
 	}
 	return s
 }
 
-// declaration says whether a schema has a field.
+// declaration describes whether a schema has a field.
 type declaration int
 
 const (
 	declared declaration = iota
 	undeclared
-	// open is a field of what may have any.
+	// open is a field of an object that may have any fields.
 	open
 )
 
-// fieldAt returns the schema of a field. Indexes of lists are segments of a path if indexed is
-// set.
+// fieldAt returns the schema of a field. If indexed is set, the path contains list indexes.
 func fieldAt(s *spec.Schema, path []string, indexed bool) (*spec.Schema, declaration) {
 	for _, segment := range path {
 		if s.Type.Contains("array") && s.Items != nil && s.Items.Schema != nil {
 			s = s.Items.Schema
 			if indexed {
 				if _, err := strconv.Atoi(segment); err != nil && segment != "-" {
-					return nil, open // what is wrong is another thing
+					return nil, open // another problem
 				}
 				continue
 			}
@@ -234,7 +233,7 @@ func fieldAt(s *spec.Schema, path []string, indexed bool) (*spec.Schema, declara
 	return s, declared
 }
 
-// anyFields reports whether what a schema describes may have any fields.
+// anyFields reports whether the objects of a schema may have any fields.
 func anyFields(s *spec.Schema) bool {
 	preserved, _ := s.Extensions.GetBool("x-kubernetes-preserve-unknown-fields")
 	embedded, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource")

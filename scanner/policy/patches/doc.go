@@ -1,4 +1,4 @@
-// Package patches holds mutations of MutatingAdmissionPolicies to the schemas of the kinds that they
-// change: what their patches write, and what their expressions read. The API server compiles them
-// without types.
+// Package patches checks mutations of MutatingAdmissionPolicies against the schemas of the kinds that they
+// change: the fields that their patches write, and those that their expressions read. The API server compiles
+// them without types.
 package patches

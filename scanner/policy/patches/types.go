@@ -18,12 +18,12 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// undefinedField is a type check's error about a field that a type does not have.
+// undefinedField matches a type check's error about a field that a type does not have.
 var undefinedField = regexp.MustCompile(`^undefined field '([^']*)'$`)
 
-// Reads returns the fields that an expression reads of object and oldObject and that no kind has.
-// The check is that of policies that validate, which the API server does not do for those that
-// mutate, on schemas in which what has no type may be anything.
+// Reads returns the fields of object and oldObject that an expression reads and that no kind has. The
+// API server checks types of validating policies only; this is the same check, with schemas in which
+// values without a type may be anything.
 func (c *Checker) Reads(expression string, kinds []schema.GroupVersionKind) []Problem {
 	var all []Problem
 	for i, kind := range kinds {
@@ -43,8 +43,8 @@ func (c *Checker) Reads(expression string, kinds []schema.GroupVersionKind) []Pr
 	return all
 }
 
-// undefined returns the fields that an expression reads and a kind does not have; ok is false
-// where that is not known.
+// undefined returns the fields that an expression reads and a kind does not have; ok is false if that
+// is not known.
 func (c *Checker) undefined(expression string, kind schema.GroupVersionKind) (all []Problem, ok bool) {
 	env := c.env(kind)
 	if env == nil {
@@ -59,7 +59,7 @@ func (c *Checker) undefined(expression string, kind schema.GroupVersionKind) (al
 		if m == nil {
 			continue
 		}
-		// What is escaped in types is not in objects.
+		// Names that are escaped in types are not in objects.
 		if escaped, ok := apiservercel.Escape(m[1]); ok && escaped != m[1] {
 			continue
 		}
@@ -73,14 +73,14 @@ func (c *Checker) env(kind schema.GroupVersionKind) *cel.Env {
 	env, known := c.envs[kind]
 	if !known {
 		if s := c.schema(kind); s != nil {
-			env, _ = typedEnv(relaxed(*s), kind) // without one there is nothing to say
+			env, _ = typedEnv(relaxed(*s), kind) // without an environment there are no problems
 		}
 		c.envs[kind] = env
 	}
 	return env
 }
 
-// typedEnv is the environment of expressions with object and oldObject of a type.
+// typedEnv returns the environment of expressions with object and oldObject of a type.
 func typedEnv(s *spec.Schema, kind schema.GroupVersionKind) (*cel.Env, error) {
 	object := common.SchemaDeclType(&openapi.Schema{Schema: s}, false)
 	if object == nil {
@@ -110,8 +110,8 @@ func typedEnv(s *spec.Schema, kind schema.GroupVersionKind) (*cel.Env, error) {
 	return set.Env(environment.StoredExpressions)
 }
 
-// relaxed returns a schema in which what has no type of its own, or may have any fields, is of
-// any type, and texts have no format: objects have texts there.
+// relaxed returns a schema in which values without a type, or with any fields, have any type, and
+// texts have no format, since objects have plain texts there.
 func relaxed(s spec.Schema) *spec.Schema {
 	s.Format = ""
 	list := s.Type.Contains("array")

@@ -1,4 +1,4 @@
-// Package secrets takes out of texts and values what Secrets hold.
+// Package secrets removes the values of Secrets from texts and values.
 package secrets
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Hidden stands in messages for what a Secret holds.
+// Hidden replaces values of Secrets in messages.
 const Hidden = "***"
 
 // lastApplied is the annotation in which kubectl keeps the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Tokens replace what Secrets hold by tokens that occur nowhere else, so that a message
-// made of them shows what it quotes: words of the policy that happen to be a value
-// stay, and the shortest value is found. Equal values have equal tokens.
+// Tokens replaces the values of Secrets by tokens that occur nowhere else, so that a message computed
+// from tokens shows which parts it quotes: equal words of the policy remain, and the shortest value
+// is found. Equal values have equal tokens.
 type Tokens struct {
-	// tokens are those of values as text.
+	// tokens maps values, as text, to tokens.
 	tokens map[string]string
-	// back is what each token, as text and as base64, stands for.
+	// back maps each token, as text and as base64, to its value.
 	back map[string]string
 }
 
-// New returns the tokens for the Secrets among contents; nil when they hold nothing.
+// New returns the tokens for the Secrets among contents; nil if these have no values.
 func New(contents ...map[string]any) *Tokens {
 	s := &Tokens{tokens: map[string]string{}, back: map[string]string{}}
 	for _, c := range contents {
@@ -45,8 +45,8 @@ func New(contents ...map[string]any) *Tokens {
 	return s
 }
 
-// Apply returns the content of a Secret with its values replaced; of another kind, or without tokens,
-// the content itself.
+// Apply returns the content of a Secret with its values replaced. The content of another kind, or without
+// tokens, is returned unchanged.
 func (s *Tokens) Apply(content map[string]any) map[string]any {
 	if s == nil || !IsSecret(content) {
 		return content
@@ -67,8 +67,8 @@ func (s *Tokens) Apply(content map[string]any) map[string]any {
 	return sealed
 }
 
-// values replaces the values of a map, in the order of their keys: equal Secrets have
-// equal tokens. What is no text, or empty, stays.
+// values replaces the values of a map, in the order of their keys, so that equal Secrets have equal
+// tokens. Values that are empty or no text are unchanged.
 func (s *Tokens) values(values map[string]any, encoded bool) map[string]any {
 	sealed := maps.Clone(values)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -86,8 +86,8 @@ func (s *Tokens) values(values map[string]any, encoded bool) map[string]any {
 	return sealed
 }
 
-// token is the one for a value: letters of a private use area, which no text has. It
-// differs from the value in its length, and in that of its base64 and of the padding.
+// token returns the token of a value: characters of a private use area, which no text contains. It
+// differs from the value in its length, and in the lengths of its base64 and of the padding.
 func (s *Tokens) token(value string) string {
 	if s.tokens[value] == "" {
 		token := fmt.Sprintf("\ue5ec%d\ue5ed", len(s.tokens))
@@ -103,10 +103,9 @@ func (s *Tokens) token(value string) string {
 	return s.tokens[value]
 }
 
-// Redact returns text without what it quotes, if again is the value of the same expression for
-// sealed content. What is made of a value in another way than by quoting it as a
-// whole is hidden together with all that stands between: only what both texts begin
-// and end with does not depend on it.
+// Redact returns text without the values that it quotes. again is the value of the same expression
+// for sealed content. If the text contains values in another form than quoted as a whole, it returns
+// the beginning and the end that both texts have in common, which do not depend on the values.
 func (s *Tokens) Redact(text, again string) string {
 	if text == again {
 		return text
@@ -122,7 +121,8 @@ func (s *Tokens) Redact(text, again string) string {
 	return common(text, again)
 }
 
-// common is what two texts begin and end with, in whole words, with Hidden between.
+// common returns the beginning and the end that two texts have in common, in whole words, with Hidden
+// between.
 func common(text, other string) string {
 	a, b := []rune(text), []rune(other)
 	begin, end, most := 0, 0, min(len(a), len(b))
@@ -146,14 +146,13 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+/=_-", r)
 }
 
-// concealed is the length, in characters, from which on a value is looked for in
-// text: shorter ones are words like true, and hiding them would tell them.
+// concealed is the minimum length, in characters, of values that are searched in text: shorter ones
+// are words like true, and hiding them would reveal them.
 const concealed = 6
 
-// Conceal is text without the values that Secrets among contents hold, as they are,
-// decoded and encoded. It is for text that no expression of a policy made: there is no
-// telling whether it has a value from the Secret, so values of less than 6 characters
-// stay.
+// Conceal returns text without the values of Secrets among contents: plain, decoded and encoded. It
+// is for text that no expression of a policy computed: it cannot be determined whether it contains a
+// value of the Secret, so values of less than 6 characters remain.
 func Conceal(text string, contents ...map[string]any) string {
 	var values []string
 	for _, c := range contents {
@@ -162,7 +161,7 @@ func Conceal(text string, contents ...map[string]any) string {
 	return ConcealValues(text, values)
 }
 
-// ConcealValues is text without those of values that have at least 6 characters.
+// ConcealValues returns text without those values that have at least 6 characters.
 func ConcealValues(text string, values []string) string {
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	for _, value := range slices.Compact(values) {
@@ -173,7 +172,7 @@ func ConcealValues(text string, values []string) string {
 	return text
 }
 
-// ConcealFor is Conceal with the content of an object as it is written.
+// ConcealFor is Conceal with the contents of objects.
 func ConcealFor(text string, objects ...*admission.Object) string {
 	var contents []map[string]any
 	for _, o := range objects {
@@ -184,8 +183,8 @@ func ConcealFor(text string, objects ...*admission.Object) string {
 	return Conceal(text, contents...)
 }
 
-// Values is what the content of a Secret holds, as it is, decoded, encoded and quoted, and what it
-// has in place of texts, as a number without quotes, which a server names when it refuses it; nil
+// Values returns the values in the content of a Secret: plain, decoded, encoded and quoted, and
+// values that are no text, such as an unquoted number, which a server names when it refuses them; nil
 // for another kind.
 func Values(content map[string]any) []string {
 	if !IsSecret(content) {
@@ -208,7 +207,7 @@ func Values(content map[string]any) []string {
 	return values
 }
 
-// scalars appends what a value has in it, as text.
+// scalars appends the scalars in a value, as text.
 func scalars(values []string, value any) []string {
 	switch value := value.(type) {
 	case nil:

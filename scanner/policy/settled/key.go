@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// Key stands for all that an evaluation depends on.
+// Key identifies an evaluation by all its inputs.
 type Key [sha256.Size]byte
 
-// KeyOf returns the key of JSON-like values, in this order, of which none may be of another type
-// than those of an object's content and of keys.
+// KeyOf returns the key of JSON-like values, in this order. Their types must be those of an object's
+// content, or Key.
 func KeyOf(values ...any) (Key, error) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -29,11 +29,11 @@ func KeyOf(values ...any) (Key, error) {
 	return sha256.Sum256(text), nil
 }
 
-// buffers are used for one key after the other.
+// buffers are reused buffers for encoding.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendValue appends a value so that no other values give the same bytes: each begins with its type,
-// and what has no fixed length with its length.
+// appendValue appends a unique encoding of a value: it begins with the type, and values without a fixed
+// length with their length.
 func appendValue(text []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:

@@ -1,6 +1,6 @@
-// Package settled keeps which evaluations of policies had nothing to say, for processes that judge
-// the same objects one after the other: as the API servers of several versions of Kubernetes, for
-// which an object is mostly the same.
+// Package settled records evaluations of policies without findings, for processes that judge the same
+// objects one after the other: as API servers of several versions of Kubernetes, for which an object
+// is mostly the same.
 package settled
 
 import (
@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// Evaluations are those that had nothing to say, by all that they depend on. It is safe for concurrent
-// use. A nil one keeps nothing.
+// Evaluations are the evaluations without findings, by their keys. It is safe for concurrent use. A nil one
+// is empty.
 type Evaluations struct {
 	file string
-	// read is whether the file had some.
+	// read is set if the file had any.
 	read bool
 
 	mu    sync.Mutex
@@ -22,17 +22,17 @@ type Evaluations struct {
 	added bool
 }
 
-// Work is what an evaluation took.
+// Work is the work of an evaluation.
 type Work struct {
-	// Validations is how many were evaluated, Cost what all expressions cost by CEL's count.
+	// Validations is the number of evaluated validations, Cost the CEL cost of all expressions.
 	Validations, Cost int64
 }
 
-// A file is a sequence of records, each of which is true by itself: a key and the two numbers of its work.
+// A file is a sequence of independent records: a key and the two numbers of its work.
 const recordSize = len(Key{}) + 8 + 8
 
-// Open reads what Save wrote to a file. What cannot be read counts as not there: it is evaluated
-// again.
+// Open reads a file that Save wrote. A file that cannot be read counts as absent: the evaluations are
+// made again.
 func Open(file string) *Evaluations {
 	e := &Evaluations{file: file, known: map[Key]Work{}}
 	data, err := os.ReadFile(file)
@@ -49,10 +49,10 @@ func Open(file string) *Evaluations {
 	return e
 }
 
-// Read reports whether another process found some out.
+// Read reports whether the file of another process had any.
 func (e *Evaluations) Read() bool { return e != nil && e.read }
 
-// Save writes what is known to the file if something was added.
+// Save writes the evaluations to the file if any was added.
 func (e *Evaluations) Save() error {
 	if e == nil {
 		return nil
@@ -74,7 +74,7 @@ func (e *Evaluations) Save() error {
 	return nil
 }
 
-// Find returns what an evaluation took that had nothing to say.
+// Find returns the work of an evaluation without findings.
 func (e *Evaluations) Find(key Key) (Work, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -82,14 +82,14 @@ func (e *Evaluations) Find(key Key) (Work, bool) {
 	return work, ok
 }
 
-// Len is the number of evaluations that are known.
+// Len returns the number of known evaluations.
 func (e *Evaluations) Len() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.known)
 }
 
-// Add keeps that an evaluation has nothing to say.
+// Add records an evaluation without findings.
 func (e *Evaluations) Add(key Key, work Work) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

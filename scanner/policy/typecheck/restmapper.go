@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// restMapper maps resources to kinds as clients of the server do, by its
-// discovery. It also answers to singular names.
+// restMapper returns a mapper of resources to kinds as clients of the server use it, from its
+// discovery. It also maps singular names.
 func restMapper(resources []admission.Resource) meta.RESTMapper {
 	var groups []*restmapper.APIGroupResources
 	byName := map[string]*restmapper.APIGroupResources{}

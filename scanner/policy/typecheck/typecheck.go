@@ -10,18 +10,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Checker checks the types of policies as a cluster does for
-// status.typeChecking, with its checker and limits: at most ten kinds, no
-// wildcards, validations and their messageExpressions only.
+// Checker checks the types of policies as a cluster does for status.typeChecking, with its checker
+// and limits: at most ten kinds, no wildcards, validations and their messageExpressions only.
 type Checker struct{ upstream validating.TypeChecker }
 
-// New makes a checker that knows the kinds of a cluster.
+// New returns a Checker for the kinds of a cluster.
 func New(c *admission.Cluster) *Checker {
 	return &Checker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: restMapper(c.Resources())}}
 }
 
-// Check returns what status.typeChecking.expressionWarnings of a policy would hold.
-// Where the server names a type by a random number, it is 0 here.
+// Check returns status.typeChecking.expressionWarnings of a policy. Random numbers in the server's
+// type names are 0 here.
 func (t *Checker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
 	warnings := t.upstream.Check(p)
 	for i := range warnings {
@@ -33,10 +32,9 @@ func (t *Checker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning 
 }
 
 var (
-	// numbered are the lines of a warning that name types: not those that quote the
-	// expression.
+	// numbered matches the lines of a warning that name types: not those that quote the expression.
 	numbered = regexp.MustCompile(`(?m)^(.*: )?ERROR: <input>:.*$`)
-	// typeNumber is the nanosecond at which a type of the checker was named. Names
-	// that are part of it go on behind a dot.
+	// typeNumber matches the name of a type of the checker, which ends with the nanosecond of its
+	// creation. Names of nested types follow after a dot.
 	typeNumber = regexp.MustCompile(`\b([A-Z][A-Za-z]*)\d{1,9}\b`)
 )

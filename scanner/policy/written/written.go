@@ -1,5 +1,5 @@
-// Package written says what of policies and bindings is to be seen in their objects, before a server accepts them:
-// the kinds of params, what a binding binds, what a policy may match.
+// Package written reads policies and bindings from their objects, before a server accepts them: the kinds of
+// params, the bound policy, the resources that a policy may match.
 package written
 
 import (
@@ -27,35 +27,34 @@ func ParamKinds(into map[schema.GroupKind]bool, objects []*admission.Object) {
 	}
 }
 
-// ParamKind returns the kind that a policy takes as params; ok is false when it takes
-// none.
+// ParamKind returns the kind that a policy takes as params; ok is false when it takes none.
 func ParamKind(p *admission.Object) (kind schema.GroupVersionKind, ok bool) {
 	ref := child(child(p.Content(), "spec"), "paramKind")
 	kind = schema.FromAPIVersionAndKind(text(ref, "apiVersion"), text(ref, "kind"))
 	return kind, kind.Kind != ""
 }
 
-// ParamName returns the name of the object that a binding takes as the param, "" when it
-// selects params by labels; ok is false when it takes none.
+// ParamName returns the name of the object that a binding takes as the param, "" when it selects
+// params by labels; ok is false when it takes none.
 func ParamName(binding *admission.Object) (name string, ok bool) {
 	ref := child(child(binding.Content(), "spec"), "paramRef")
 	return text(ref, "name"), ref != nil
 }
 
-// BoundPolicy returns the name of the policy a binding binds.
+// BoundPolicy returns the name of the policy that a binding binds.
 func BoundPolicy(binding *admission.Object) string {
 	return text(child(binding.Content(), "spec"), "policyName")
 }
 
-// MayTake reports whether a binding may take the object of key as its param. A
-// selector may.
+// MayTake reports whether a binding may take the object of key as its param. A selector may select
+// any.
 func MayTake(binding *admission.Object, key admission.Key) bool {
 	ref := child(child(binding.Content(), "spec"), "paramRef")
 	name, namespace := text(ref, "name"), text(ref, "namespace")
 	return ref != nil && (name == "" || name == key.Name) && (namespace == "" || namespace == key.Namespace)
 }
 
-// ByPolicy returns bindings by the policy that they bind.
+// ByPolicy groups bindings by the policy that they bind.
 func ByPolicy(bindings []*admission.Object) map[string][]*admission.Object {
 	by := map[string][]*admission.Object{}
 	for _, b := range bindings {
@@ -64,8 +63,8 @@ func ByPolicy(bindings []*admission.Object) map[string][]*admission.Object {
 	return by
 }
 
-// SeesNamespaces reports whether the labels or annotations of namespaces decide
-// what a policy says. The bindings are those of the policy.
+// SeesNamespaces reports whether the decisions of a policy depend on labels or annotations of
+// namespaces. The bindings are those of the policy.
 func SeesNamespaces(p *admission.Object, bindings []*admission.Object) bool {
 	spec := child(p.Content(), "spec")
 	if len(child(child(spec, "matchConstraints"), "namespaceSelector")) > 0 || Mentions(p, "namespaceObject") {
@@ -77,14 +76,14 @@ func SeesNamespaces(p *admission.Object, bindings []*admission.Object) bool {
 	})
 }
 
-// Mentions reports whether an object's text holds a word.
+// Mentions reports whether an object's text contains a word.
 func Mentions(o *admission.Object, word string) bool {
 	// Content comes from JSON, so it marshals.
 	data, _ := json.Marshal(o.Content())
 	return strings.Contains(string(data), word)
 }
 
-// ResourceRules returns the rules of a policy, taken to be for all operations.
+// ResourceRules returns the rules of a policy, as if they were for all operations.
 func ResourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
 	var rules []v1.NamedRuleWithOperations
 	list, _ := child(child(p.Content(), "spec"), "matchConstraints")["resourceRules"].([]any)
@@ -98,8 +97,8 @@ func ResourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
 	return rules
 }
 
-// RuleMayMatch reports whether a rule may match requests for a resource, "" for one that
-// is not known. It leaves versions aside.
+// RuleMayMatch reports whether a rule may match requests for a resource, "" for an unknown one. It
+// ignores versions.
 func RuleMayMatch(rule v1.NamedRuleWithOperations, group, resource string, op apiserver.Operation) bool {
 	return slices.ContainsFunc(rule.Operations, func(o v1.OperationType) bool { return o == v1.OperationAll || string(o) == string(op) }) &&
 		slices.ContainsFunc(rule.APIGroups, func(g string) bool { return g == "*" || g == group || equivalentGroups(g, group) }) &&
@@ -109,8 +108,8 @@ func RuleMayMatch(rule v1.NamedRuleWithOperations, group, resource string, op ap
 		}))
 }
 
-// equivalentGroups reports whether one resource is served in both groups, so that a
-// rule for one matches requests of the other: events are all there is.
+// equivalentGroups reports whether one resource is served in both groups, so that a rule for one
+// matches requests of the other. Only events are.
 func equivalentGroups(a, b string) bool {
 	const events = "events.k8s.io"
 	return a == "" && b == events || a == events && b == ""
