@@ -8,25 +8,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Applier is a tool that applies manifests. The zero value sends objects as they are, as a
-// POST or a PUT.
+// Applier is a tool that applies manifests. The zero value sends objects unchanged, in a POST or a
+// PUT.
 type Applier string
 
 const (
-	// Flux applies on the server by force, after normalising the manifest.
+	// Flux uses forced server-side apply, after normalizing the manifest.
 	Flux Applier = "flux"
-	// ArgoCD merges as kubectl does.
+	// ArgoCD merges like kubectl.
 	ArgoCD Applier = "argocd"
-	// ArgoCDSSA applies on the server by force (ServerSideApply=true).
+	// ArgoCDSSA uses forced server-side apply (ServerSideApply=true).
 	ArgoCDSSA Applier = "argocd-ssa"
-	// Kubectl merges three ways: what was last applied, the manifest and the object.
+	// Kubectl makes a three-way merge of the last applied manifest, the manifest and the object.
 	Kubectl Applier = "kubectl"
-	// KubectlSSA applies on the server, without force.
+	// KubectlSSA uses server-side apply, without force.
 	KubectlSSA Applier = "kubectl-ssa"
 	// Replace replaces the object.
 	Replace Applier = "replace"
-	// LenientReplace replaces the object as Argo CD does (Replace=true), which has the server warn
-	// of unknown fields. No configuration names it.
+	// LenientReplace replaces the object as Argo CD does (Replace=true): the server only warns of
+	// unknown fields. No configuration names it.
 	LenientReplace Applier = "lenient-replace"
 )
 
@@ -45,8 +45,8 @@ func Parse(name string) (Applier, error) {
 	return "", fmt.Errorf("%q: want one of %s", name, strings.Join(Appliers(), ", "))
 }
 
-// User is the user of requests where nothing sets one: the service account of a deployer, a person with
-// kubectl.
+// User returns the user of requests if none is configured: the service account of a deployer, or a person
+// with kubectl.
 func (a Applier) User() string {
 	switch a {
 	case ArgoCD, ArgoCDSSA:
@@ -57,16 +57,16 @@ func (a Applier) User() string {
 	return "system:serviceaccount:flux-system:kustomize-controller"
 }
 
-// ServerSide reports whether the server merges.
+// ServerSide reports whether the tool uses server-side apply.
 func (a Applier) ServerSide() bool { return a == Flux || a == ArgoCDSSA || a == KubectlSSA }
 
-// Merges reports whether the tool merges itself, three ways.
+// Merges reports whether the tool itself makes a three-way merge.
 func (a Applier) Merges() bool { return a == ArgoCD || a == Kubectl }
 
 // Replaces reports whether the tool replaces the object.
 func (a Applier) Replaces() bool { return a == Replace || a == LenientReplace }
 
-// Manager is the tool's name as a manager of fields.
+// Manager returns the tool's field manager.
 func (a Applier) Manager() string {
 	switch a {
 	case Flux:
@@ -86,7 +86,7 @@ func (a Applier) Manager() string {
 // Forces reports whether the tool takes fields from other managers.
 func (a Applier) Forces() bool { return a == Flux || a == ArgoCDSSA }
 
-// Validation is the fieldValidation that the tool asks for; empty for the server's own.
+// Validation returns the fieldValidation that the tool requests; empty for the server's default.
 func (a Applier) Validation() string {
 	switch a {
 	case ArgoCD:
@@ -97,7 +97,7 @@ func (a Applier) Validation() string {
 	return ""
 }
 
-// Manifest returns what the tool sends of a manifest that it applies on the server. The content itself is not modified.
+// Manifest returns a copy of a manifest as the tool sends it for server-side apply.
 func (a Applier) Manifest(content map[string]any) map[string]any {
 	if a == Flux {
 		return Normalized(content)
@@ -105,8 +105,8 @@ func (a Applier) Manifest(content map[string]any) map[string]any {
 	return runtime.DeepCopyJSON(content)
 }
 
-// Sends returns how many bytes a request has that applies a manifest; none for an update that a
-// tool merges, of which a Merge knows.
+// Sends returns the size of the request that applies a manifest, in bytes; 0 for an update that a
+// tool merges, since a Merge checks the size of its patch.
 func (a Applier) Sends(manifest map[string]any, update bool) (bytes int, err error) {
 	switch {
 	case a.Merges() && update:

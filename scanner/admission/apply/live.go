@@ -13,19 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// others is the manager of the fields of an object of a cluster that its tool did not write, where the
-// object does not say whose they are.
+// others is the manager of the fields of a live object that its tool did not write, if the object does not
+// state their managers.
 const others = "unknown"
 
-// Owns reports whether the managers of an object's fields say which of them a tool applied.
+// Owns reports whether an object's managed fields state which fields a tool applied.
 func (a Applier) Owns(managers []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(managers, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == a.Manager() && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	})
 }
 
-// ToolOf returns the tool that applied an object of a cluster, as the managers of its fields say; empty
-// where none did, or several.
+// ToolOf returns the tool that applied a live object, according to its managed fields; empty if none did, or
+// several.
 func ToolOf(content map[string]any) (tool Applier) {
 	for _, e := range (&unstructured.Unstructured{Object: content}).GetManagedFields() {
 		by, applies := Applier(""), e.Operation == metav1.ManagedFieldsOperationApply
@@ -50,9 +50,9 @@ func ToolOf(content map[string]any) (tool Applier) {
 	return tool
 }
 
-// Assume returns an object of a cluster with managers of its fields: the tool that applied last has
-// those that are as it applied them, and another one has the rest. last has its managers. Where none is as
-// it was applied, others took all of them, and the managers that the object has, if any, are known.
+// Assume returns a live object with assumed managed fields: the tool that applied it last manages the fields
+// that equal those of last, and another manager the rest. last has managed fields. If no field equals last,
+// others manage all fields; then the object keeps its own managed fields, if any, and known is true.
 func (f *Fields) Assume(live, last runtime.Object, by Applier) (obj runtime.Object, known bool, err error) {
 	m, err := meta.Accessor(live)
 	if err != nil {
@@ -73,8 +73,8 @@ func (f *Fields) Assume(live, last runtime.Object, by Applier) (obj runtime.Obje
 	return obj, false, nil
 }
 
-// Remember sets on an object of a cluster the annotation of a tool that merges with what it applied
-// last, which last has, unless the object has one.
+// Remember sets the last-applied annotation of a tool that merges on a live object, with the value
+// that last has, unless the object has one.
 func Remember(live, last runtime.Object) error {
 	m, err := meta.Accessor(live)
 	if err != nil {

@@ -2,11 +2,11 @@ package apply
 
 import "slices"
 
-// Manifest is the JSON of an object, read as far as is needed to know whether applying it is creating it. A large change
-// has thousands, and decoding them takes several times as long.
+// Manifest is the JSON of an object, parsed as far as is needed to determine whether applying it equals
+// creating it. A large change has thousands, and decoding them takes several times as long.
 type Manifest struct {
 	text   []byte
-	values []node // each before what it holds
+	values []node // each precedes the values inside it
 }
 
 // node is a value in the text of a manifest.
@@ -14,17 +14,17 @@ type node struct {
 	kind               byte  // the first byte of its text
 	keyStart, keyEnd   int32 // its key, without quotes, if it is in a map
 	textStart, textEnd int32 // its text, if it is neither a map nor a list
-	next               int32 // the index of the value after it and what it holds
+	next               int32 // the index of the value after it and its items
 }
 
-// ReadManifest reads the JSON of an object; ok is false for what is none.
+// ReadManifest parses the JSON of an object; ok is false if it is not an object.
 func ReadManifest(text []byte) (m Manifest, ok bool) {
 	m = Manifest{text: text, values: make([]node, 0, len(text)/16+1)}
 	at := m.read(skipSpace(text, 0), 0, 0)
 	return m, at >= 0 && skipSpace(text, at) == len(text) && m.values[0].kind == '{'
 }
 
-// read reads the value at a place and returns the place after it, -1 where there is none.
+// read parses the value at an offset and returns the offset after it, -1 if there is none.
 func (m *Manifest) read(at, keyStart, keyEnd int) (after int) {
 	if at >= len(m.text) {
 		return -1
@@ -49,7 +49,7 @@ func (m *Manifest) read(at, keyStart, keyEnd int) (after int) {
 	return after
 }
 
-// readItems reads the items of the list or map that begins at a place, and returns the place after it.
+// readItems parses the items of the list or map at an offset, and returns the offset after it.
 func (m *Manifest) readItems(at int) (after int) {
 	isMap, end := m.text[at] == '{', m.text[at]+2
 	for at = skipSpace(m.text, at+1); at < len(m.text) && m.text[at] != end; {
@@ -84,7 +84,7 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// endOfString returns the place of the quote that ends a string, which begins with the one at a place.
+// endOfString returns the offset of the closing quote of the string that begins at an offset.
 func endOfString(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -94,7 +94,7 @@ func endOfString(text []byte, at int) int {
 	return min(at, len(text))
 }
 
-// items returns the indexes of what a list or map holds.
+// items returns the indexes of the items of a list or map.
 func (m *Manifest) items(of int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := of + 1; i < int(m.values[of].next); i = int(m.values[i].next) {
@@ -105,7 +105,7 @@ func (m *Manifest) items(of int) func(yield func(int) bool) {
 	}
 }
 
-// isEmpty reports whether a list or map holds nothing.
+// isEmpty reports whether a list or map is empty.
 func (m *Manifest) isEmpty(i int) bool { return int(m.values[i].next) == i+1 }
 
 // key returns the key of a value in a map.

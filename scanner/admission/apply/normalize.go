@@ -13,15 +13,15 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// Normalized returns a manifest as Flux sends it (github.com/fluxcd/pkg/ssa/normalize): of
-// kinds that its client knows only the fields that the client knows, with the protocol of
-// ports written and Secrets without stringData. No manifest has a status, but for
-// CustomResourceDefinitions, which have no certificates that are not valid. The content itself
-// is not modified.
+// Normalized returns a manifest as Flux sends it (github.com/fluxcd/pkg/ssa/normalize): for kinds
+// that its client knows, only the fields that the client knows, with the default protocol of ports,
+// and Secrets with data in place of stringData. The status is removed except from
+// CustomResourceDefinitions, whose invalid certificates are removed. The content itself is not
+// modified.
 func Normalized(content map[string]any) map[string]any {
 	u := &unstructured.Unstructured{Object: content}
 	kind := u.GroupVersionKind()
-	if isLeft(kind) {
+	if isUnchanged(kind) {
 		return runtime.DeepCopyJSON(content)
 	}
 	out := typed(u)
@@ -31,18 +31,18 @@ func Normalized(content map[string]any) map[string]any {
 	_ = unstructured.SetNestedField(out, nil, "metadata", "creationTimestamp")
 	if kind.Kind != "CustomResourceDefinition" {
 		delete(out, "status")
-	} else if kind.Group == "apiextensions.k8s.io" && !trusts(out) {
+	} else if kind.Group == "apiextensions.k8s.io" && !keepsCABundle(out) {
 		unstructured.RemoveNestedField(out, caBundle...)
 	}
 	return out
 }
 
-// caBundle is where a CustomResourceDefinition has the certificates of its conversion webhook.
+// caBundle is the path of the certificates of a CustomResourceDefinition's conversion webhook.
 var caBundle = []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
 
-// trusts reports whether Flux leaves the certificates of a CustomResourceDefinition as they are: it
-// removes those that the server would refuse (github.com/fluxcd/pkg/ssa/utils, RemoveCABundleFromCRD).
-func trusts(definition map[string]any) bool {
+// keepsCABundle reports whether Flux keeps the certificates of a CustomResourceDefinition: it removes those
+// that the server would refuse (github.com/fluxcd/pkg/ssa/utils, RemoveCABundleFromCRD).
+func keepsCABundle(definition map[string]any) bool {
 	text, _, err := unstructured.NestedString(definition, caBundle...)
 	if err != nil || text == "" {
 		return true
@@ -55,15 +55,15 @@ func trusts(definition map[string]any) bool {
 	return err == nil
 }
 
-// isLeft reports whether Flux leaves manifests of a kind as they are.
-func isLeft(kind schema.GroupVersionKind) bool {
+// isUnchanged reports whether Flux sends manifests of a kind unchanged.
+func isUnchanged(kind schema.GroupVersionKind) bool {
 	return kind.Group == "rbac.authorization.k8s.io" && kind.Version == "v1" && (kind.Kind == "Role" || kind.Kind == "ClusterRole")
 }
 
-// Decodes reports whether the client of Flux knows a kind, so that it sends of a manifest what it decodes.
+// Decodes reports whether the client of Flux knows a kind, so that it only sends the fields that it decodes.
 func Decodes(kind schema.GroupVersionKind) bool { return scheme.Scheme.Recognizes(kind) }
 
-// typed returns what the client of Flux keeps of a manifest; nil when it cannot read it.
+// typed returns a manifest as the client of Flux decodes it; nil if it cannot.
 func typed(u *unstructured.Unstructured) map[string]any {
 	obj, err := scheme.Scheme.New(u.GroupVersionKind())
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj) != nil {
@@ -85,8 +85,8 @@ func typed(u *unstructured.Unstructured) map[string]any {
 	return withProtocols(u.GetKind(), out)
 }
 
-// portsOf has the lists of ports in which Flux writes the protocol. An empty name is every
-// item of a list.
+// portsOf has, by kind, the paths of ports whose protocol Flux sets. An empty name matches every item
+// of a list.
 var portsOf = func() map[string][][]string {
 	pod := []string{"containers", "", "ports", ""}
 	template := [][]string{append([]string{"spec", "template", "spec"}, pod...)}
@@ -98,7 +98,7 @@ var portsOf = func() map[string][][]string {
 	}
 }()
 
-// withProtocols returns an object of a kind with the protocol of its ports. It shares the rest with the content.
+// withProtocols returns an object with the protocols of its ports set. It shares the rest with content.
 func withProtocols(kind string, content map[string]any) map[string]any {
 	for _, path := range portsOf[kind] {
 		content, _ = withProtocol(content, path).(map[string]any)

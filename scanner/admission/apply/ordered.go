@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Ordered returns a converter with errors that are the same every time. A server goes through the
-// fields of an object in an order that is chance, and ends at the first that its schema does not
-// have; here it is the order of the names.
+// Ordered returns a converter whose errors are deterministic. A server iterates over the fields of an
+// object in random order and stops at the first that its schema does not have; here they are sorted
+// by name.
 func Ordered(c managedfields.TypeConverter) managedfields.TypeConverter { return orderedTypes{c} }
 
 type orderedTypes struct{ managedfields.TypeConverter }
@@ -36,7 +36,7 @@ func (c orderedTypes) ObjectToTyped(obj runtime.Object, opts ...smd.ValidationOp
 	return smd.AsTyped(orderedValue{value.NewValueInterface(content.Object)}, kind.Schema(), kind.TypeRef(), opts...)
 }
 
-// orderedValue is a value whose maps have the order of their keys.
+// orderedValue is a value whose maps are sorted by key.
 type orderedValue struct{ value.Value }
 
 func (v orderedValue) AsMap() value.Map { return orderedMap{v.Value.AsMap()} }
@@ -51,7 +51,7 @@ func (v orderedValue) AsListUsing(a value.Allocator) value.List {
 	return orderedList{v.Value.AsListUsing(a)}
 }
 
-// Format implements fmt.Formatter: errors hold the value as it is.
+// Format implements fmt.Formatter: errors contain the value itself.
 func (v orderedValue) Format(s fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), v.Value)
 }
@@ -73,7 +73,7 @@ func (m orderedMap) Iterate(visit func(string, value.Value) bool) bool {
 func (m orderedMap) IterateUsing(_ value.Allocator, visit func(string, value.Value) bool) bool {
 	all := map[string]value.Value{}
 	m.Map.Iterate(func(key string, v value.Value) bool {
-		all[key] = value.NewValueInterface(v.Unstructured()) // the iteration uses v again
+		all[key] = value.NewValueInterface(v.Unstructured()) // the iteration reuses v
 		return true
 	})
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// IsPlain reports whether applying a new object on the server certainly has the result of
-// creating it: it has no null but as the time of creation, which tools write and servers
-// ignore, and no list by key has two items with an equal key, or one without. The lists are
-// those of Kubernetes; those of custom resources are in package custom.
+// IsPlain reports whether server-side apply of a new object certainly has the same result as creating
+// it: the object has no null except creationTimestamp, which tools write and servers ignore, and each
+// item of a list with keys has a key that no other item has. The lists are those of Kubernetes;
+// package custom has those of custom resources.
 func (m *Manifest) IsPlain() bool {
 	for i := range m.items(0) {
 		if string(m.key(i)) != "metadata" && !m.plain(i) {
@@ -77,7 +77,7 @@ func (m *Manifest) plain(of int) bool {
 		return false
 	case '{':
 		for i := range m.items(of) {
-			if !m.plain(i) || m.values[i].kind == '[' && (field == "data" || field == "binaryData") { // creation takes it for bytes
+			if !m.plain(i) || m.values[i].kind == '[' && (field == "data" || field == "binaryData") { // creation reads it as bytes
 				return false
 			}
 		}
@@ -91,18 +91,18 @@ func (m *Manifest) plain(of int) bool {
 	return true
 }
 
-// listKeys are the first keys of lists by key in Kubernetes' types.
+// listKeys are the first keys of lists with keys in Kubernetes' types.
 var listKeys = []string{"name", "containerPort", "port", "key", "type", "mountPath", "devicePath", "ip", "topologyKey", "uid", "containerName", "request", "driver", "resourceName", "level", "version", "signerName", "ruleName", "rule"}
 
-// withoutKeys are fields of Kubernetes' types that are never lists by key and whose items often
-// have none of the names of keys.
+// withoutKeys are fields of Kubernetes' types that are never lists with keys and whose items often
+// have no field of such a name.
 var withoutKeys = map[string]bool{
 	"rules": true, "envFrom": true, "from": true, "to": true, "ingress": true, "egress": true, "paths": true, "tls": true,
 	"nodeSelectorTerms": true, "requiredDuringSchedulingIgnoredDuringExecution": true, "preferredDuringSchedulingIgnoredDuringExecution": true,
 	"sources": true, "items": true, "clusterRoleSelectors": true, "volumeClaimTemplates": true, "resourceRules": true,
 }
 
-// distinct reports whether an item of a list certainly has another key than those before it.
+// distinct reports whether an item of a list certainly has another key than the items before it.
 func (m *Manifest) distinct(list, item int) bool {
 	if m.values[item].kind != '{' {
 		return !m.repeats(list, item, item, "")
@@ -113,7 +113,7 @@ func (m *Manifest) distinct(list, item int) bool {
 		if !slices.Contains(listKeys, key) {
 			continue
 		}
-		hasKey = hasKey || string(m.scalar(i)) != `""` && string(m.scalar(i)) != "0" // which Flux does not send
+		hasKey = hasKey || string(m.scalar(i)) != `""` && string(m.scalar(i)) != "0" // Flux does not send these
 		if m.repeats(list, item, i, key) {
 			return false
 		}
@@ -121,8 +121,8 @@ func (m *Manifest) distinct(list, item int) bool {
 	return hasKey
 }
 
-// repeats reports whether a value is that of the field of a key in an item of a list before another one, or that item
-// itself where the key is empty.
+// repeats reports whether a value equals the field of a name in an item that precedes another item of a list.
+// With an empty name it compares the items themselves.
 func (m *Manifest) repeats(list, item, value int, key string) bool {
 	is := m.scalar(value)
 	for other := range m.items(list) {
@@ -143,8 +143,8 @@ func (m *Manifest) repeats(list, item, value int, key string) bool {
 	return false
 }
 
-// IsNormal reports whether Flux sends a manifest as it is, but for what makes no difference to a new
-// object: its client leaves out empty lists and maps of most fields. Empty structs are sent.
+// IsNormal reports whether Flux sends a manifest unchanged, apart from differences without effect on a new
+// object: its client omits empty lists and maps in most fields. Empty structs are sent.
 func (m *Manifest) IsNormal() bool { return m.normal(0) }
 
 func (m *Manifest) normal(of int) bool {
@@ -163,5 +163,5 @@ func (m *Manifest) normal(of int) bool {
 	return true
 }
 
-// emptyStructs are fields of Kubernetes' types that are often empty, and none of which is a map.
+// emptyStructs are fields of Kubernetes' types that are often empty and never maps.
 var emptyStructs = map[string]bool{"emptyDir": true, "securityContext": true, "resources": true, "podSelector": true, "namespaceSelector": true, "strategy": true}

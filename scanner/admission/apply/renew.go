@@ -18,35 +18,35 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Model is what a FieldManager of a kind is made of.
+// Model has the parts of the FieldManager of a kind.
 type Model struct {
 	Kind      schema.GroupVersionKind
 	Hub       schema.GroupVersion
 	Types     managedfields.TypeConverter
 	Convertor runtime.ObjectConvertor
 	Defaulter runtime.ObjectDefaulter
-	// Reset are the fields that nobody owns.
+	// Reset are the fields that have no manager.
 	Reset map[fieldpath.APIVersion]fieldpath.Filter
 }
 
-// Applied is a manifest that a tool applies on the server, in a version of its kind, where the tool alone manages
-// the fields of the object. It is safe for concurrent use.
+// Applied is a manifest that a tool applies on the server, in a version of its kind, as the only manager of
+// the object's fields. It is safe for concurrent use.
 type Applied struct {
 	model  Model
 	value  *smd.TypedValue
 	fields *fieldpath.Set
-	// last is the manifest that it was found to be like, nil for none.
+	// last is the manifest from which Like derived this one, nil for none.
 	last *Applied
-	// written is set for a manifest as it is written, of which fields is nil. by is its applier.
+	// written is set for a manifest as written, for which fields is nil. by is its applier.
 	written bool
 	by      Applier
 }
 
-// Applied returns a manifest as a tool applies it. It is nil where Apply may do more than Over, or refuses the
+// Applied returns a manifest as a tool applies it. It is nil if Apply may do more than Over, or refuses the
 // manifest.
 func (f *Fields) Applied(manifest map[string]any, by Applier) *Applied {
 	u := &unstructured.Unstructured{Object: manifest}
-	if !alone(by, u) || u.GroupVersionKind() != f.Kind {
+	if !isSoleManager(by, u) || u.GroupVersionKind() != f.Kind {
 		return nil
 	}
 	typed, err := f.Types.ObjectToTyped(u)
@@ -63,8 +63,8 @@ func (f *Fields) Applied(manifest map[string]any, by Applier) *Applied {
 	return &Applied{model: f.Model, value: typed, fields: set, by: by}
 }
 
-// Like returns a manifest as the tool applies it after a, where it certainly has the same fields: of the values
-// only scalars differ, and none that is a key of the items of a list. It is nil where that is not certain.
+// Like returns a manifest as the tool applies it after a, if it certainly has the same fields: only values of
+// scalars differ, and no keys of list items. It is nil if that is not certain.
 func (a *Applied) Like(manifest map[string]any) *Applied {
 	if a == nil {
 		return nil
@@ -80,10 +80,10 @@ func (a *Applied) Like(manifest map[string]any) *Applied {
 	return &like
 }
 
-// IsWritten reports whether a manifest is as it is written.
+// IsWritten reports whether the manifest is from Written.
 func (a *Applied) IsWritten() bool { return a.written }
 
-// Follows reports whether a manifest is the one that its tool applied last, or was found to be Like it.
+// Follows reports whether a manifest is the one that its tool applied last, or was derived from it by Like.
 func (a *Applied) Follows(last *Applied) bool { return a == last || a.last == last }
 
 // manifest returns the content, which must not be modified.
@@ -124,7 +124,7 @@ func (a *Applied) alike(of smdschema.TypeRef, last, now any) bool {
 	return last == now || last != nil && reflect.TypeOf(last) == reflect.TypeOf(now)
 }
 
-// sameItem reports whether two items are the same one to a list: by their keys, or as a whole.
+// sameItem reports whether a list treats two items as the same: by their keys, or by their values.
 func sameItem(list *smdschema.List, item, other any) bool {
 	if list.ElementRelationship == smdschema.Atomic {
 		return true
@@ -145,16 +145,17 @@ func fieldType(of *smdschema.Map, name string) smdschema.TypeRef {
 	return of.ElementType
 }
 
-// alone reports whether the tool that applies a manifest is the only manager of its fields, and changes
-// nothing else: kubectl keeps an annotation up to date that it finds.
-func alone(by Applier, manifest *unstructured.Unstructured) bool {
+// isSoleManager reports whether the tool that applies a manifest is the only manager of its fields, and
+// changes nothing else: kubectl updates an existing last-applied annotation.
+func isSoleManager(by Applier, manifest *unstructured.Unstructured) bool {
 	_, hasManagers, _ := unstructured.NestedFieldNoCopy(manifest.Object, "metadata", "managedFields")
 	_, isAnnotated := manifest.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
 	return !hasManagers && (by != KubectlSSA || !isAnnotated)
 }
 
-// Renews reports whether a manifest has all fields of the one that its tool applied last, which are some outside of
-// the metadata, so that the tool is certainly their manager. Then Over is all that applying it does.
+// Renews reports whether a manifest has all fields of the one that its tool applied last, some of them
+// outside of the metadata, so that the tool is certainly their manager. Then applying it has the result of
+// Over.
 func (a *Applied) Renews(last *Applied) bool {
 	return a != nil && last != nil && ownsMore(last.fields) && (a.Follows(last) || last.fields.Difference(a.fields).Empty())
 }
@@ -169,17 +170,16 @@ func ownsMore(set *fieldpath.Set) (more bool) {
 	return more
 }
 
-// Again returns what Over returns for an object that came of applying the same manifest or the one that it is Like,
-// where the object certainly has all of that: merging keeps what both have, item for item and field for field, and
-// else what is there already.
-// Only the time of creation is null in what Flux sends, which the server then sets again. What is read in a version
-// and written in it is the same object.
+// Again returns the same object as Over for an object that is the result of applying the same manifest or the
+// one that it is Like, if the object certainly has all its values: merging keeps the items and fields that
+// both have, and the others of the object. Only creationTimestamp is null in the manifests of Flux; the
+// server sets it again. Reading an object in a version and writing it in that version does not change it.
 // content is that of the object in the version of the manifest.
 func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtime.Object, ok bool) {
 	manifest := a.manifest()
 	metadata, _ := manifest["metadata"].(map[string]any)
 	time, has := metadata["creationTimestamp"]
-	isNull := has && time == nil || a.written && a.by == Flux && !isLeft(a.model.Kind)
+	isNull := has && time == nil || a.written && a.by == Flux && !isUnchanged(a.model.Kind)
 	if isNull {
 		of, _ := content["metadata"].(map[string]any)
 		content, of = maps.Clone(content), maps.Clone(of)
@@ -214,8 +214,8 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 	return obj, true
 }
 
-// replace sets the scalars of a value that has all of last to those of another one that is alike, and reports whether
-// there are any that differ.
+// replace sets the scalars of a value, which has all of last, to those of now, which is alike, and reports
+// whether any differed.
 func replace(value, last, now any) (changed bool) {
 	switch n := now.(type) {
 	case map[string]any:
@@ -246,7 +246,7 @@ func replace(value, last, now any) (changed bool) {
 	return changed
 }
 
-// has reports whether a value of a type has all of another one. Of what is not granular it is the same.
+// has reports whether a value of a type contains another one. Values that are not granular must be equal.
 func (a *Applied) has(of smdschema.TypeRef, value, other any) bool {
 	atom, ok := a.value.Schema().Resolve(of)
 	if !ok {
@@ -279,13 +279,13 @@ func (a *Applied) has(of smdschema.TypeRef, value, other any) bool {
 	return reflect.DeepEqual(value, other)
 }
 
-// hasKeys reports whether an item of a list has all fields that tell it from others.
+// hasKeys reports whether an item of a list has all key fields.
 func hasKeys(item any, keys []string) bool {
 	m, _ := item.(map[string]any)
 	return !slices.ContainsFunc(keys, func(key string) bool { return m[key] == nil })
 }
 
-// Has reports whether an object has all fields of another one, items of lists being those at the same place.
+// Has reports whether an object has all fields of another one, comparing items of lists by position.
 func Has(content, other map[string]any) bool { return has(content, other) }
 
 func has(value, other any) bool {
@@ -313,16 +313,16 @@ func has(value, other any) bool {
 	return true
 }
 
-// Over returns what applying a manifest that Renews the last one makes of an object that came of applying that
-// one, without managers of fields.
+// Over returns the result of applying a manifest that Renews the last one to an object that is the result of
+// applying the last one, without managed fields.
 //
-// It returns the object that Apply returns. What Apply does (structured-merge-diff, Updater.Apply) is to merge the
-// manifest into the object, to prune the result, to compare it with the sets of other managers, and to return
-// the object itself where nothing differs. There is no other manager to conflict with, so only pruning could
-// differ. It removes what the tool had and nobody has now: of the fields of last, first those that are not in the
-// set of the manifest (addBackOwnedItems), of which those stay that are not of last (addBackDanglingItems).
-// Where the manifest has all of last, that is nothing, and to remove nothing from a map returns it
-// (TypedValue.RemoveItems).
+// It returns the object that Apply returns. Apply (structured-merge-diff, Updater.Apply) merges the manifest
+// into the object, prunes the result, compares it with the sets of other managers, and returns the object
+// itself if nothing differs. There is no other manager to conflict with, so only pruning could differ. It
+// removes fields that the tool managed and nobody manages now: of the fields of last, first those that are
+// not in the set of the manifest (addBackOwnedItems), except those that are not of last
+// (addBackDanglingItems). If the manifest has all fields of last, there are none, and removing nothing from a
+// map returns it (TypedValue.RemoveItems).
 func (a *Applied) Over(live runtime.Object) (runtime.Object, error) {
 	live = live.DeepCopyObject()
 	m, err := meta.Accessor(live)
@@ -353,7 +353,7 @@ func (a *Applied) Over(live runtime.Object) (runtime.Object, error) {
 	return a.read(obj)
 }
 
-// read returns what a server makes of an object in the version of the manifest.
+// read returns the internal form of an object in the version of the manifest, with defaults.
 func (a *Applied) read(obj runtime.Object) (runtime.Object, error) {
 	versioned, err := a.model.Convertor.ConvertToVersion(obj, a.model.Kind.GroupVersion())
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
-// Annotated returns a manifest as kubectl apply sends it: with all of it in an annotation
+// Annotated returns a manifest as kubectl apply sends it: with the whole manifest in an annotation
 // (k8s.io/kubectl/pkg/util, GetModifiedConfiguration).
 func Annotated(content map[string]any) (map[string]any, error) {
 	if err := decodes(content); err != nil {
@@ -54,8 +54,8 @@ func IsAnnotated(content map[string]any) bool {
 	return u.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != ""
 }
 
-// Sent returns a manifest as a tool sends it that does not apply on the server, and has nothing to merge it with:
-// kubectl apply annotates it, and kubectl create and replace write the annotation anew where it has one
+// Sent returns a manifest as a tool without server-side apply sends it if there is nothing to merge it with:
+// kubectl apply annotates it, and kubectl create and replace update the annotation if it has one
 // (k8s.io/kubectl/pkg/util, CreateOrUpdateAnnotation).
 func (a Applier) Sent(content map[string]any) (map[string]any, error) {
 	switch {
@@ -67,7 +67,7 @@ func (a Applier) Sent(content map[string]any) (map[string]any, error) {
 	return content, nil
 }
 
-// decodes refuses a manifest whose metadata kubectl cannot decode, and so does not send.
+// decodes returns an error for a manifest whose metadata kubectl cannot decode, and so does not send.
 func decodes(content map[string]any) error {
 	text, err := json.Marshal(map[string]any{"metadata": content["metadata"]})
 	if err == nil {
@@ -79,7 +79,7 @@ func decodes(content map[string]any) error {
 	return nil
 }
 
-// Created returns a manifest as kubectl apply creates it: annotated, without the fields that are null
+// Created returns a manifest as kubectl apply creates it: annotated, without null fields
 // (k8s.io/kubectl/pkg/cmd/apply).
 func Created(content map[string]any) (map[string]any, error) {
 	annotated, err := Annotated(content)
@@ -90,7 +90,7 @@ func Created(content map[string]any) (map[string]any, error) {
 	return annotated, nil
 }
 
-// pruneNulls removes the fields of maps that are null.
+// pruneNulls removes the null fields of maps.
 func pruneNulls(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -105,14 +105,14 @@ func pruneNulls(value any) {
 	}
 }
 
-// Merge is a three-way merge: the object as it is, in the version of the manifest, and the
-// manifest as Annotated has it.
+// Merge is a three-way merge of the current object, in the version of the manifest, and the result of
+// Annotated.
 type Merge struct{ current, modified map[string]any }
 
-// NewMerge makes a Merge.
+// NewMerge returns a Merge.
 func NewMerge(current, modified map[string]any) Merge { return Merge{current, modified} }
 
-// texts are the last applied manifest, the new one and the object.
+// texts returns the last applied manifest, the new one and the object.
 func (m Merge) texts() (original, modified, current []byte, err error) {
 	u := &unstructured.Unstructured{Object: m.current}
 	if text, ok := u.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; ok {
@@ -124,9 +124,10 @@ func (m Merge) texts() (original, modified, current []byte, err error) {
 	return original, modified, current, err
 }
 
-// Into merges into an empty object of a built-in kind, as kubectl makes the patch and the
-// server applies it (k8s.io/apiserver/pkg/endpoints/handlers, strategicPatchObject). With the
-// fields that the kind does not have comes the patch, as the server words it.
+// Into merges into an empty object of a built-in kind, with the patch that kubectl makes and the
+// server applies (k8s.io/apiserver/pkg/endpoints/handlers, strategicPatchObject). unknown are the
+// errors about fields that the kind does not have; patched is then the patch as the server's errors
+// show it.
 func (m Merge) Into(empty runtime.Object) (unknown []error, patched string, err error) {
 	original, modified, current, err := m.texts()
 	if err != nil {

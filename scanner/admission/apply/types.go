@@ -18,7 +18,7 @@ import (
 	generated "k8s.io/kubernetes/pkg/generated/openapi"
 )
 
-// Types describes the kinds of a scheme for server-side apply, as the server does
+// Types has the types of a scheme's kinds for server-side apply, like the server
 // (k8s.io/apiserver/pkg/server, getOpenAPIModels).
 type Types struct {
 	scheme *runtime.Scheme
@@ -81,12 +81,12 @@ func (t *Types) Group(group string) (managedfields.TypeConverter, error) {
 type Fields struct {
 	*managedfields.FieldManager
 	Model
-	// Create makes an empty object.
+	// Create returns an empty object.
 	Create func() (runtime.Object, error)
 }
 
-// Apply applies a manifest over an object, or over nothing, as the server does. What it
-// refuses is an *apierrors.StatusError.
+// Apply applies a manifest to an object, or creates one if live is nil, as the server does. A refusal
+// is an *apierrors.StatusError.
 func (f *Fields) Apply(live runtime.Object, manifest map[string]any, by Applier) (runtime.Object, error) {
 	if live == nil {
 		var err error
@@ -104,8 +104,8 @@ func (f *Fields) Apply(live runtime.Object, manifest map[string]any, by Applier)
 	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: err.Error()}}
 }
 
-// Known returns a manifest without the fields that its kind does not have. decoded is what the
-// server decodes of it.
+// Known returns a manifest without the fields that its kind does not have. decoded is the manifest as
+// the server decodes it.
 func (f *Fields) Known(manifest map[string]any, decoded runtime.Object) map[string]any {
 	if custom, ok := decoded.(*unstructured.Unstructured); ok {
 		return within(manifest, custom.Object)
@@ -115,7 +115,7 @@ func (f *Fields) Known(manifest map[string]any, decoded runtime.Object) map[stri
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(manifest, sample)
 	}
 	if err != nil {
-		return manifest // applying it says what is wrong
+		return manifest // applying it returns the error
 	}
 	typed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sample)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *Fields) Known(manifest map[string]any, decoded runtime.Object) map[stri
 	return within(manifest, typed)
 }
 
-// within returns the fields of a manifest that another object has, too, with the manifest's values.
+// within returns the fields of a manifest that another object has too, with the manifest's values.
 func within(manifest, other map[string]any) map[string]any {
 	kept := make(map[string]any, len(manifest))
 	for key, value := range manifest {

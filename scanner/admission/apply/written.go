@@ -6,13 +6,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Written returns a manifest of a built-in kind as it is written. It is good for Like and Again only, which give the same
-// as those of Applied wherever they give anything: of what is written, all that the stored object has so is also sent so,
-// and what is sent besides is empty. It is nil where that is not certain.
+// Written returns a manifest of a built-in kind as it is written, nil if its fields may differ from those
+// that are sent. It is only for Like and Again, which return nothing or the same as for Applied: written
+// values that the stored object has are also sent, and additional fields that are sent are empty.
 func (f *Fields) Written(manifest map[string]any, by Applier) *Applied {
 	u := &unstructured.Unstructured{Object: manifest}
 	metadata, _ := manifest["metadata"].(map[string]any)
-	if _, timed := metadata["creationTimestamp"]; timed || !alone(by, u) || u.GroupVersionKind() != f.Kind {
+	if _, timed := metadata["creationTimestamp"]; timed || !isSoleManager(by, u) || u.GroupVersionKind() != f.Kind {
 		return nil
 	}
 	kind, err := f.Types.ObjectToTyped(&unstructured.Unstructured{Object: map[string]any{"apiVersion": manifest["apiVersion"], "kind": manifest["kind"]}})
@@ -23,7 +23,7 @@ func (f *Fields) Written(manifest map[string]any, by Applier) *Applied {
 	return &Applied{model: f.Model, value: typed, by: by, written: true}
 }
 
-// sent returns a manifest with the protocols that Flux writes, which tell ports apart.
+// sent returns a manifest with the protocols that Flux sets, which are keys of ports.
 func sent(manifest map[string]any, by Applier) map[string]any {
 	if kind, _ := manifest["kind"].(string); by == Flux {
 		return withProtocols(kind, manifest)

@@ -29,7 +29,7 @@ func Decode(kind schema.GroupVersionKind, body []byte) (runtime.Object, []string
 	return obj, texts(strict.Errors()), nil
 }
 
-// DecodeError words a decoding failure as the server does
+// DecodeError returns the server's error for a decoding failure
 // (k8s.io/apiserver/pkg/endpoints/handlers/rest.go, transformDecodeError).
 func DecodeError(err error, actual *schema.GroupVersionKind, want schema.GroupVersionKind) error {
 	if actual != nil && actual.Kind != "" {
@@ -38,7 +38,7 @@ func DecodeError(err error, actual *schema.GroupVersionKind, want schema.GroupVe
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", want.Kind, err))
 }
 
-// StrictError is the error of strict decoding that consists of warnings.
+// StrictError returns the error of strict decoding for its warnings.
 func StrictError(warnings []string) error {
 	errs := make([]error, len(warnings))
 	for i, w := range warnings {

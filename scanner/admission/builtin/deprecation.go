@@ -6,8 +6,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 )
 
-// Deprecation is the warning the server sends with every answer about a
-// deprecated version of a built-in kind; empty for others.
+// Deprecation returns the warning that the server sends with every response about a deprecated
+// version of a built-in kind; "" for others.
 func Deprecation(kind schema.GroupVersionKind) string {
 	obj, err := CodecOf(kind.Group).Scheme.New(kind)
 	if err != nil {

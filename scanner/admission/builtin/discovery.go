@@ -15,17 +15,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
 
-// KubernetesVersion is the release whose API server the process imitates.
+// KubernetesVersion returns the release whose API server the process imitates.
 func KubernetesVersion() string { return emulation.Version() }
 
-// discoveryJSON lists the resources that a kube-apiserver of release.Latest
-// can serve, taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2) with
-// --runtime-config=api/all=true and all feature gates that APIs have.
+// discoveryJSON lists the resources that a kube-apiserver of release.Latest can serve, from its
+// aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2) with --runtime-config=api/all=true
+// and all feature gates that APIs have.
 //
 //go:embed discovery.json
 var discoveryJSON []byte
 
-// Resource is a kind the API server serves.
+// Resource is a kind that the API server serves.
 type Resource struct {
 	schema.GroupVersionResource
 	Kind       schema.GroupVersionKind
@@ -34,12 +34,11 @@ type Resource struct {
 	Custom bool
 	// Subresources maps the name of a subresource to the kind of its object.
 	Subresources map[string]schema.GroupVersionKind
-	// Assumed is set for kinds that are known by name only: nothing in the state says what
-	// their objects hold.
+	// Assumed is set for kinds that are known by name only: the state has no schema of their objects.
 	Assumed bool
-	// Singular is the name of one, like deployment.
+	// Singular is the singular name, like deployment.
 	Singular string
-	// Verbs are those of the resource, by subresource; "" is the resource itself.
+	// Verbs are the verbs by subresource; "" is the resource itself.
 	Verbs map[string][]string
 }
 
@@ -56,13 +55,13 @@ type discovered struct {
 	}
 }
 
-// builtins is what the API server serves without any CustomResourceDefinition.
+// builtins are the resources that the API server serves without any CustomResourceDefinition.
 type builtins struct {
 	byKind      map[schema.GroupVersionKind]Resource
 	equivalents runtime.EquivalentResourceRegistry
 }
 
-// discovery is what discovery.json lists.
+// discovery returns the entries of discovery.json.
 func discovery() (list []discovered) {
 	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
 		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
@@ -70,7 +69,7 @@ func discovery() (list []discovered) {
 	return list
 }
 
-// served indexes what discovery.json lists, once.
+// served returns an index of the served entries of discovery.json.
 var served = sync.OnceValue(func() *builtins {
 	list := listed()
 	b := &builtins{
@@ -84,7 +83,7 @@ var served = sync.OnceValue(func() *builtins {
 	return b
 })
 
-// listed is what discovery.json lists and the server that is imitated serves.
+// listed returns the entries of discovery.json that the imitated server serves.
 var listed = sync.OnceValue(func() []Resource {
 	var resources []Resource
 	for _, d := range discovery() {
@@ -95,7 +94,7 @@ var listed = sync.OnceValue(func() []Resource {
 	return resources
 })
 
-// optional has for the kinds that discovery.json lists and that are not served the flags that change that.
+// optional maps the kinds of discovery.json that are not served to the flags with which they would be.
 var optional = sync.OnceValue(func() map[schema.GroupVersionKind]string {
 	flags := map[schema.GroupVersionKind]string{}
 	for _, d := range discovery() {
@@ -114,7 +113,7 @@ var optional = sync.OnceValue(func() map[schema.GroupVersionKind]string {
 	return flags
 })
 
-// cohabitation names resources that share storage across API groups, which makes
+// cohabitation returns a common name for resources that share storage across API groups, which makes
 // them equivalent (k8s.io/kubernetes/pkg/kubeapiserver, DefaultStorageFactory:
 // AddCohabitatingResources).
 func cohabitation(gr schema.GroupResource) string {
@@ -124,7 +123,7 @@ func cohabitation(gr schema.GroupResource) string {
 	return "/" + gr.String()
 }
 
-// enabled reports whether feature gates let a resource be served.
+// enabled reports whether feature gates enable a resource.
 func (d discovered) enabled() bool {
 	return d.Gate == "" || utilfeature.DefaultFeatureGate.Enabled(d.Gate)
 }
@@ -135,7 +134,7 @@ func (d discovered) resource() Resource {
 		GroupVersionResource: gv.WithResource(d.Resource),
 		Kind:                 gv.WithKind(d.Kind),
 		Namespaced:           d.Namespaced,
-		Singular:             strings.ToLower(d.Kind), // as all of Kubernetes' own
+		Singular:             strings.ToLower(d.Kind), // as for all of Kubernetes' own
 		Verbs:                map[string][]string{"": d.Verbs},
 		Subresources:         make(map[string]schema.GroupVersionKind, len(d.Subresources)),
 	}
@@ -149,7 +148,7 @@ func (d discovered) resource() Resource {
 	return r
 }
 
-// Register makes a resource and its subresources known for matchPolicy Equivalent.
+// Register registers a resource and its subresources for matchPolicy Equivalent.
 func Register(registry runtime.EquivalentResourceRegistry, r Resource) {
 	registry.RegisterKindFor(r.GroupVersionResource, "", r.Kind)
 	for name, kind := range r.Subresources {
@@ -157,7 +156,7 @@ func Register(registry runtime.EquivalentResourceRegistry, r Resource) {
 	}
 }
 
-// Of returns how a built-in kind is served; ok is false when it is not.
+// Of returns how a built-in kind is served; ok is false if it is not.
 func Of(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	r, ok = served().byKind[kind]
 	return r, ok
@@ -173,12 +172,12 @@ func AnyVersion(kind schema.GroupKind) (r Resource, ok bool) {
 	return Resource{}, false
 }
 
-// Equivalents knows the equivalent resources of the built-in kinds.
+// Equivalents returns the mapper of the equivalent resources of the built-in kinds.
 func Equivalents() runtime.EquivalentResourceMapper { return served().equivalents }
 
 // HasGroup reports whether a group is Kubernetes' own.
 func HasGroup(group string) bool { return CodecOf(group).Scheme.IsGroupRegistered(group) }
 
-// Resources are the built-in kinds, in the order in which the server lists them. The list
-// must not be modified.
+// Resources returns the built-in kinds, in the order of the server's discovery. The list must not be
+// modified.
 func Resources() []Resource { return listed() }

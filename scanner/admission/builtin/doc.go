@@ -1,8 +1,7 @@
-// Package builtin knows the kinds that a kube-apiserver serves without any
-// CustomResourceDefinition.
+// Package builtin has the kinds that a kube-apiserver serves without any CustomResourceDefinition.
 //
-//   - discovery.go: which there are, from a server's own discovery (discovery.json).
-//   - scheme.go, decode.go: how their objects are decoded and defaulted.
-//   - strategies.go: what their registries set, drop and refuse.
-//   - deprecation.go: what a server warns of.
+//   - discovery.go: the kinds, from a server's own discovery (discovery.json).
+//   - scheme.go, decode.go: decoding and defaulting of their objects.
+//   - strategies.go: the fields that their registries set, drop and refuse.
+//   - deprecation.go: the warnings of a server.
 package builtin

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// FieldsOf manages the fields of a built-in kind (k8s.io/apiserver/pkg/endpoints,
+// FieldsOf returns the field manager of a built-in kind (k8s.io/apiserver/pkg/endpoints,
 // registerResourceHandlers).
 func FieldsOf(kind schema.GroupVersionKind, s Strategies) (*apply.Fields, error) {
 	scheme := CodecOf(kind.Group).Scheme
@@ -29,7 +29,7 @@ func FieldsOf(kind schema.GroupVersionKind, s Strategies) (*apply.Fields, error)
 	return &apply.Fields{FieldManager: manager, Model: m, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
 }
 
-// ResetFields are the fields that a strategy resets, which nobody owns.
+// ResetFields returns the fields that a strategy resets, which have no manager.
 func ResetFields(s Strategies) map[fieldpath.APIVersion]fieldpath.Filter {
 	if r, ok := s.Update.(rest.ResetFieldsStrategy); ok {
 		return fieldpath.NewExcludeFilterSetMap(r.GetResetFields())

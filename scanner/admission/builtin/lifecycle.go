@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// hasVersion reports whether the API server of the version that is imitated has a kind: it was
-// introduced and not yet removed (k8s.io/apiserver/pkg/server, ResourceExpirationEvaluator).
+// hasVersion reports whether the API server of the imitated version has a kind: it was introduced and
+// not yet removed (k8s.io/apiserver/pkg/server, ResourceExpirationEvaluator).
 func hasVersion(kind schema.GroupVersionKind) bool {
 	return introducedIn(kind) == "" && removedIn(kind) == ""
 }
 
-// introducedIn returns the version of Kubernetes that introduced a kind, if that is later than
-// the one that is imitated; else it is empty.
+// introducedIn returns the version of Kubernetes that introduced a kind, if it is later than the
+// imitated one, else "".
 func introducedIn(kind schema.GroupVersionKind) string {
 	introduced, ok := typeOf(kind).(interface{ APILifecycleIntroduced() (major, minor int) })
 	if !ok {
@@ -29,7 +29,7 @@ func introducedIn(kind schema.GroupVersionKind) string {
 	return at
 }
 
-// typeOf returns an object of a kind; nil where Kubernetes' modules have no type of it.
+// typeOf returns an object of a kind; nil if Kubernetes' modules have no type of it.
 func typeOf(kind schema.GroupVersionKind) runtime.Object {
 	obj, err := CodecOf(kind.Group).Scheme.New(kind)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// DedupOwners makes one of equal owner references, with a warning, which the handlers of an API server word
-// differently before and after mutating admission (k8s.io/apiserver/pkg/endpoints/handlers/rest.go).
+// DedupOwners removes repeated owner references and adds a warning, whose text differs before and after
+// mutating admission (k8s.io/apiserver/pkg/endpoints/handlers/rest.go).
 func DedupOwners(ctx context.Context, m metav1.Object, mutated bool) {
 	var kept []metav1.OwnerReference
 	var repeated []string

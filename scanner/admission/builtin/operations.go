@@ -10,9 +10,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// Operations are those that admission can see of a subresource, "" being the
-// resource itself. Reading is never seen; what connects (exec, proxy, ...) is
-// CONNECT whatever the verb (k8s.io/apiserver/pkg/endpoints, ConnectResource).
+// Operations returns the admission operations of a subresource, "" being the resource itself. There
+// are none for reading; subresources that connect (exec, proxy, ...) have CONNECT whatever the verb
+// (k8s.io/apiserver/pkg/endpoints, ConnectResource).
 func (r Resource) Operations(subresource string) []admission.Operation {
 	if strings.HasSuffix(r.Subresources[subresource].Kind, "Options") {
 		return []admission.Operation{admission.Connect}
@@ -26,7 +26,7 @@ func (r Resource) Operations(subresource string) []admission.Operation {
 	return operations
 }
 
-// Verb is the verb of a request for an operation.
+// Verb returns the request verb of an operation.
 func Verb(o admission.Operation) string {
 	switch o {
 	case admission.Create:
@@ -39,9 +39,10 @@ func Verb(o admission.Operation) string {
 	return ""
 }
 
-// Serves is the server's answer when a kind has no such subresource, or one without such an
-// operation: of custom resources it says that the object is not there, or names the verb
-// (k8s.io/apiextensions-apiserver, crdHandler); of its own it says nothing, and its clients do.
+// Serves returns the server's error if a kind has no such subresource, or the subresource no such
+// operation. For custom resources it is that the object is not found, or names the verb
+// (k8s.io/apiextensions-apiserver, crdHandler); for built-in kinds the text is that of the server's
+// clients.
 func (r Resource) Serves(subresource string, operation admission.Operation, name string) error {
 	if subresource == "" {
 		return nil
@@ -50,7 +51,7 @@ func (r Resource) Serves(subresource string, operation admission.Operation, name
 		if r.Custom {
 			return apierrors.NewNotFound(r.GroupResource(), name)
 		}
-		return wordless(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+		return clientError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 	}
 	if served := r.Operations(subresource); slices.Contains(served, operation) || slices.Contains(served, admission.Connect) {
 		return nil
@@ -58,10 +59,10 @@ func (r Resource) Serves(subresource string, operation admission.Operation, name
 	if r.Custom {
 		return apierrors.NewMethodNotSupported(r.GroupResource(), Verb(operation))
 	}
-	return wordless(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
+	return clientError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
 }
 
-// wordless is a refusal without a text of the server; the text is that of its clients.
-func wordless(code int32, reason metav1.StatusReason, text string) error {
+// clientError returns a refusal whose text comes from the server's clients.
+func clientError(code int32, reason metav1.StatusReason, text string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text}}
 }

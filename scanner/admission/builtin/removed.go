@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Unserved says why a version or kind of a built-in group is not served and what to use, as
-// far as it is known, like "removed in v1.16, use apps/v1 Deployment". It is empty when
-// nothing is.
+// Unserved describes why a version or kind of a built-in group is not served and what to use instead,
+// as far as it is known, like "removed in v1.16, use apps/v1 Deployment". It returns "" if neither is
+// known.
 func Unserved(kind schema.GroupVersionKind) string {
 	var parts []string
 	if at := removedIn(kind); at != "" {
@@ -35,24 +35,24 @@ func Unserved(kind schema.GroupVersionKind) string {
 	return strings.Join(parts, ", ")
 }
 
-// gone are versions whose types Kubernetes' modules do not have any more, and what removed them
-// (https://kubernetes.io/docs/reference/using-api/deprecation-guide).
-var gone = map[schema.GroupVersionKind]string{
+// removedTypes are versions whose types Kubernetes' modules no longer have, and the releases that
+// removed them (https://kubernetes.io/docs/reference/using-api/deprecation-guide).
+var removedTypes = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v2beta1", Kind: "HorizontalPodAutoscaler"}: "v1.25",
 	{Group: "autoscaling", Version: "v2beta2", Kind: "HorizontalPodAutoscaler"}: "v1.26",
 	{Group: "extensions", Version: "v1beta1", Kind: "PodSecurityPolicy"}:        "v1.16",
 	{Group: "policy", Version: "v1beta1", Kind: "PodSecurityPolicy"}:            "v1.25",
 }
 
-// removedIn returns the version of Kubernetes that removed a kind; empty where none did, or it is
-// not known.
+// removedIn returns the version of Kubernetes that removed a kind; "" if none did, or it is not
+// known.
 func removedIn(kind schema.GroupVersionKind) string {
 	obj, err := scheme.Scheme.New(kind)
-	if err != nil { // extensions of the API server are in none of the client's groups
+	if err != nil { // kinds of apiextensions are not in the client's scheme
 		obj, err = CodecOf(kind.Group).Scheme.New(kind)
 	}
 	if err != nil {
-		return gone[kind]
+		return removedTypes[kind]
 	}
 	removed, ok := obj.(interface{ APILifecycleRemoved() (major, minor int) })
 	if !ok {
@@ -66,7 +66,8 @@ func removedIn(kind schema.GroupVersionKind) string {
 	return at
 }
 
-// replacement is the served version of a kind, or what took its place, and whether that is served.
+// replacement returns the served version of a kind, or the kind that replaced it, and whether that is
+// served.
 func replacement(kind schema.GroupVersionKind) (use schema.GroupVersionKind, served bool) {
 	if use, ok := preferred(kind.GroupKind()); ok {
 		return use, true
@@ -88,7 +89,7 @@ func replacement(kind schema.GroupVersionKind) (use schema.GroupVersionKind, ser
 	return use, false
 }
 
-// preferred is a kind in the version of highest priority that is served.
+// preferred returns a kind in the served version of highest priority.
 func preferred(kind schema.GroupKind) (schema.GroupVersionKind, bool) {
 	for _, gv := range CodecOf(kind.Group).Scheme.PrioritizedVersionsForGroup(kind.Group) {
 		if r, ok := Of(gv.WithKind(kind.Kind)); ok {

@@ -9,9 +9,9 @@ import (
 	authorizationvalidation "k8s.io/kubernetes/pkg/apis/authorization/validation"
 )
 
-// Reviewed refuses reviews that make no sense, as the servers of reviews do before
-// admission validates (k8s.io/kubernetes/pkg/registry/authorization, authentication).
-// Reviews are answered and never stored, so no strategy knows them.
+// Reviewed returns the errors of invalid reviews, as the servers of reviews do before validating
+// admission (k8s.io/kubernetes/pkg/registry/authorization, authentication). Reviews are never stored,
+// so they have no strategy.
 func Reviewed(obj runtime.Object) error {
 	var errs field.ErrorList
 	switch review := obj.(type) {
@@ -27,7 +27,7 @@ func Reviewed(obj runtime.Object) error {
 		}
 	}
 	if len(errs) > 0 {
-		// The server takes the kind from the object, which has lost it.
+		// The server uses the kind of the object, which is empty.
 		return apierrors.NewInvalid(authorization.Kind(""), "", errs)
 	}
 	return nil

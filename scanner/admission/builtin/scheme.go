@@ -38,8 +38,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storagemigration/install"
 )
 
-// Codec decodes objects of some API groups the way their API server does: JSON
-// strictly, defaulted, converted to the internal version.
+// Codec decodes objects of some API groups like their API server: strict JSON, defaulted, converted
+// to the internal version.
 type Codec struct {
 	Scheme *runtime.Scheme
 	Codecs serializer.CodecFactory
@@ -50,8 +50,8 @@ func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *Codec {
 	return &Codec{Scheme: scheme, Codecs: codecs, strict: json.NewSerializerWithOptions(meta{}, scheme, scheme, json.SerializerOptions{Strict: true})}
 }
 
-// meta finds the version and kind of objects as the API server's decoders do, without reading all of an
-// object that begins with them.
+// meta finds the version and kind of objects like the API server's decoders, without parsing the whole object
+// if it begins with them.
 type meta struct{}
 
 // Interpret implements json.MetaFactory.
@@ -64,14 +64,14 @@ func (meta) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	return json.DefaultMetaFactory.Interpret(data)
 }
 
-// Decoder decodes a group's objects into its internal version.
+// Decoder returns a decoder of a group's objects into its internal version.
 func (c *Codec) Decoder(group string) runtime.Decoder {
 	hub := schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
 	return c.Codecs.DecoderToVersion(c.strict, hub)
 }
 
-// codecs of the three API servers a kube-apiserver chains: the aggregator, the
-// one of CustomResourceDefinitions, and the one of all other built-in kinds.
+// The codecs of the three API servers that a kube-apiserver chains: that of all other built-in kinds,
+// that of CustomResourceDefinitions, and the aggregator.
 var (
 	core = sync.OnceValue(func() *Codec {
 		return newCodec(legacyscheme.Scheme, legacyscheme.Codecs)
@@ -88,7 +88,7 @@ var (
 	})
 )
 
-// CodecOf is the codec of a built-in API group.
+// CodecOf returns the codec of a built-in API group.
 func CodecOf(group string) *Codec {
 	switch group {
 	case "apiextensions.k8s.io":
@@ -99,8 +99,8 @@ func CodecOf(group string) *Codec {
 	return core()
 }
 
-// Core is the codec of all built-in kinds but CustomResourceDefinitions and APIServices.
+// Core returns the codec of all built-in kinds except CustomResourceDefinitions and APIServices.
 func Core() *Codec { return core() }
 
-// Extensions is the codec of CustomResourceDefinitions.
+// Extensions returns the codec of CustomResourceDefinitions.
 func Extensions() *Codec { return extensions() }

@@ -70,8 +70,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Strategies are the registry's own rules for a resource: what creation and
-// update set, drop and refuse.
+// Strategies are the registry's own rules for a resource: the fields that creation and update set,
+// drop and refuse.
 type Strategies struct {
 	Create rest.RESTCreateStrategy
 	Update rest.RESTUpdateStrategy
@@ -85,17 +85,17 @@ type CreateUpdateStrategy interface {
 	rest.RESTUpdateStrategy
 }
 
-// Both returns the strategies of a resource that has one for creation and update.
+// Both returns the strategies of a resource with one strategy for creation and update.
 func Both(s CreateUpdateStrategy) Strategies { return Strategies{Create: s, Update: s} }
 
-// WithStatus returns the same with one for the subresource status.
+// WithStatus is like Both, with a strategy for the subresource status.
 func WithStatus(s CreateUpdateStrategy, status rest.RESTUpdateStrategy) Strategies {
 	return Strategies{Create: s, Update: s, Subresources: map[string]rest.RESTUpdateStrategy{"status": status}}
 }
 
-// stored are the strategies a kube-apiserver installs for its own
-// resources (k8s.io/kubernetes/pkg/registry/*/*/storage). Resources that are
-// never stored, such as reviews, have none.
+// stored returns the strategies that a kube-apiserver installs for its own resources
+// (k8s.io/kubernetes/pkg/registry/*/*/storage). Resources that are never stored, such as reviews,
+// have none.
 var stored = sync.OnceValue(func() map[schema.GroupResource]Strategies {
 	pods := WithStatus(pod.Strategy, pod.StatusStrategy)
 	pods.Subresources["ephemeralcontainers"] = pod.EphemeralContainersStrategy
@@ -193,11 +193,11 @@ const (
 	groupStorage               = "storage.k8s.io"
 )
 
-// GR is short for a GroupResource.
+// GR returns a GroupResource.
 func GR(group, resource string) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: resource}
 }
 
-// StrategiesOf returns the strategies of a built-in resource. Those of resources whose
-// rules look into a cluster - policies, resource claims - are not among them.
+// StrategiesOf returns the strategies of a built-in resource. It does not have those whose rules read
+// the cluster (policies, resource claims).
 func StrategiesOf(resource schema.GroupResource) Strategies { return stored()[resource] }

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// Types describes the kinds of a built-in API group for server-side apply.
+// Types returns the types of a built-in API group's kinds for server-side apply.
 func Types(group string) (managedfields.TypeConverter, error) {
 	switch CodecOf(group) {
 	case extensions():
@@ -27,8 +27,7 @@ var (
 	registrationTypes = sync.OnceValue(func() *apply.Types { return apply.NewTypes(registration().Scheme) })
 )
 
-// Enumerated returns the values that a field of a built-in type can have, if it is an
-// enumeration.
+// Enumerated returns the values that a field of a built-in type may have, if it is an enumeration.
 func Enumerated(model, field string) []any { return models()[model].Properties[field].Enum }
 
 var models = sync.OnceValue(func() map[string]spec.Schema {

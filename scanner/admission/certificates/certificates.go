@@ -12,8 +12,8 @@ import (
 	certsubjectrestriction "k8s.io/kubernetes/plugin/pkg/admission/certificates/subjectrestriction"
 )
 
-// Plugins returns the plugins in the order of a kube-apiserver. Whether somebody may approve and
-// sign takes an authorizer that knows all RBAC objects; nil leaves that out.
+// Plugins returns the plugins in the order of a kube-apiserver. The checks that a user may approve or
+// sign need an authorizer with all RBAC objects; they are skipped if it is nil.
 func Plugins(rights authorizer.Authorizer) []admission.ValidationInterface {
 	registry := admission.NewPlugins()
 	var names []string
@@ -27,14 +27,14 @@ func Plugins(rights authorizer.Authorizer) []admission.ValidationInterface {
 	for _, name := range append(names, certsubjectrestriction.PluginName) {
 		plugin, err := registry.InitPlugin(name, nil, authorizing{rights})
 		if err != nil {
-			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
+			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // it takes no configuration
 		}
 		plugins = append(plugins, plugin.(admission.ValidationInterface))
 	}
 	return plugins
 }
 
-// authorizing returns plugins the authorizer they ask for.
+// authorizing sets the authorizer of plugins.
 type authorizing struct{ authorizer.Authorizer }
 
 // Initialize implements admission.PluginInitializer.

@@ -16,28 +16,29 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Manager is the field manager of what controllers write.
+// Manager is the field manager of fields that controllers write.
 const Manager = "kube-controller-manager"
 
 // Fields are fields of a stored object that controllers have written.
 type Fields struct {
-	// Write sets them. It must not keep what it is given.
+	// Write sets the fields. It must not keep a reference to the object.
 	Write func(runtime.Object)
-	// Unknown are those whose values only the cluster knows. Write sets them to values that
-	// Kept recognizes.
+	// Unknown are the fields whose values only the cluster knows. Write sets them to values that Kept
+	// recognizes.
 	Unknown []render.Unknown
-	// Kept reports whether an object still has the values that Write gave.
+	// Kept reports whether an object still has the values that Write set.
 	Kept func(runtime.Object) bool
-	// Agreeing are the same fields with the values that are applied now in place of those that
-	// only the cluster knows; nil when none are applied.
+	// Agreeing are the same fields with the values that are applied now in place of unknown ones; nil
+	// when none are applied.
 	Agreeing *Fields
 }
 
-// unknownVolume is written in place of the name of a volume that is not known.
+// unknownVolume is written in place of the unknown name of a volume.
 const unknownVolume = "unknown"
 
-// Bound are those of a PersistentVolumeClaim that has its volume, as all claims in use have, of the
-// size that was asked for. stored and applied are the claim as it was applied and is now.
+// Bound returns the fields of a PersistentVolumeClaim that is bound to its volume, as all claims in
+// use are, with the requested size. stored is the claim as it was applied, applied as it is applied
+// now.
 func Bound(stored, applied map[string]any) *Fields {
 	written, _, _ := unstructured.NestedString(stored, "spec", "volumeName")
 	if written != "" {
@@ -55,7 +56,7 @@ func Bound(stored, applied map[string]any) *Fields {
 	return f
 }
 
-// bound is a claim that has the volume of a name, unless it names one itself.
+// bound returns the fields of a claim that is bound to a volume, unless it names another one itself.
 func bound(volume string) *Fields {
 	return &Fields{Write: func(obj runtime.Object) {
 		claim := obj.(*api.PersistentVolumeClaim)
@@ -71,8 +72,8 @@ func bound(volume string) *Fields {
 	}}
 }
 
-// Status returns the status of the objects of a kind as unknown. It is nil for kinds whose status is
-// known that decides what a server takes: a bound claim, an established definition.
+// Status returns the status of the objects of a kind as an unknown field. It is nil for kinds for which the
+// relevant parts of the status are known: a bound claim, an established definition.
 func Status(kind schema.GroupKind) *render.Unknown {
 	if kind == (schema.GroupKind{Kind: "PersistentVolumeClaim"}) || kind == kinds.Namespace || kind == kinds.Definition {
 		return nil
@@ -80,10 +81,10 @@ func Status(kind schema.GroupKind) *render.Unknown {
 	return &render.Unknown{Path: []string{"status"}, Reason: "the controllers of the cluster write it"}
 }
 
-// unknownReplicas is written in place of a number of replicas that is not known.
+// unknownReplicas is written in place of an unknown number of replicas.
 const unknownReplicas = 1_000_003
 
-// Scaled are those of a workload whose number of Pods a HorizontalPodAutoscaler sets. applied is
+// Scaled returns the fields of a workload whose replicas a HorizontalPodAutoscaler sets. applied is
 // the workload as it is applied now.
 func Scaled(scaler string, applied map[string]any) *Fields {
 	f := &Fields{

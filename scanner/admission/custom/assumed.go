@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Assumed returns a CustomResourceDefinition of a kind that is known by name, which takes everything.
+// Assumed returns a CustomResourceDefinition of a kind that is known by name, which allows every field.
 func Assumed(kind schema.GroupVersionKind, known kinds.Known) map[string]any {
 	scope := "Cluster"
 	if known.Namespaced {
@@ -29,7 +29,7 @@ func Assumed(kind schema.GroupVersionKind, known kinds.Known) map[string]any {
 	}
 }
 
-// CompileAssumed makes the definition of a kind that is known by name ready to serve.
+// CompileAssumed compiles the definition of a kind that is known by name.
 func CompileAssumed(kind schema.GroupVersionKind, known kinds.Known) (*Definition, error) {
 	body, err := utiljson.Marshal(Assumed(kind, known))
 	if err != nil {

@@ -15,17 +15,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// Definition is a CustomResourceDefinition made ready to serve
-// (k8s.io/apiextensions-apiserver/pkg/apiserver, crdHandler.getOrCreateServingInfoFor).
+// Definition is a compiled CustomResourceDefinition (k8s.io/apiextensions-apiserver/pkg/apiserver,
+// crdHandler.getOrCreateServingInfoFor).
 type Definition struct {
 	CRD     *apiextensionsv1.CustomResourceDefinition
 	schemas map[string]*structuralschema.Structural
 	storage string
-	// embedding are the versions with embedded resources, whose metadata is read as that of objects.
+	// embedding are the versions with embedded resources, whose metadata is decoded like that of
+	// objects.
 	embedding map[string]bool
 }
 
-// Compile makes a CustomResourceDefinition of a kind and version ready to serve.
+// Compile compiles a CustomResourceDefinition of a kind and version.
 func Compile(kind schema.GroupVersionKind, body []byte) (*Definition, error) {
 	obj, _, err := builtin.Decode(kind, body)
 	if err != nil {
@@ -76,7 +77,7 @@ func structural(v *apiextensionsv1.CustomResourceValidation, preserveUnknownFiel
 		}
 		return s, err
 	}
-	s = s.DeepCopy() // defaults are shared with the definition otherwise
+	s = s.DeepCopy() // otherwise defaults are shared with the definition
 	return s, structuraldefaulting.PruneDefaults(s)
 }
 
@@ -96,7 +97,7 @@ func (d *Definition) Version(name string) *apiextensionsv1.CustomResourceDefinit
 	return nil
 }
 
-// Strategies are those the server installs for a custom resource.
+// Strategies returns the strategies that the server installs for a custom resource.
 func (d *Definition) Strategies(kind schema.GroupVersionKind) (builtin.Strategies, error) {
 	v := d.Version(kind.Version)
 	var props *apiextensions.JSONSchemaProps

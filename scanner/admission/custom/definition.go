@@ -18,9 +18,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// Decode takes an object through what the server does to a custom resource on
-// arrival: metadata coerced, unknown fields pruned (and warned of), defaults set
-// (k8s.io/apiextensions-apiserver/pkg/apiserver, unstructuredNegotiatedSerializer).
+// Decode decodes a custom resource like the server: it coerces metadata, prunes unknown fields (with
+// a warning) and sets defaults (k8s.io/apiextensions-apiserver/pkg/apiserver,
+// unstructuredNegotiatedSerializer).
 func (d *Definition) Decode(kind schema.GroupVersionKind, body []byte) (runtime.Object, []string, error) {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(body, &u.Object); err != nil {
@@ -38,8 +38,8 @@ func (d *Definition) Decode(kind schema.GroupVersionKind, body []byte) (runtime.
 	return u, warnings, nil
 }
 
-// coerce drops what the schema of the object's version does not know and returns
-// the paths of what it dropped (unstructuredSchemaCoercer.apply).
+// coerce drops the fields that the schema of the object's version does not have and returns their
+// paths (unstructuredSchemaCoercer.apply).
 func (d *Definition) coerce(u *unstructured.Unstructured) (unknown []string, err error) {
 	apiVersion, kind := u.GetAPIVersion(), u.GetKind()
 	meta, found, unknown, err := schemaobjectmeta.GetObjectMetaWithOptions(u.Object, schemaobjectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
@@ -65,8 +65,8 @@ func (d *Definition) coerce(u *unstructured.Unstructured) (unknown []string, err
 	return unknown, err
 }
 
-// Reread returns a custom resource as it comes back from etcd: its metadata has no empty lists and
-// maps (schemaobjectmeta.SetObjectMeta).
+// Reread returns a custom resource as it is read from etcd: its metadata has no empty lists and maps
+// (schemaobjectmeta.SetObjectMeta).
 func Reread(obj runtime.Object) runtime.Object {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -77,7 +77,7 @@ func Reread(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// isEmpty reports whether a value is a list or a map that has nothing in it.
+// isEmpty reports whether a value is an empty list or map.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -88,18 +88,17 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// ConversionError says that a custom resource would have to be converted by a
-// webhook, which an offline API server does not have.
+// ConversionError is the error for a custom resource that only a webhook can convert; an offline API
+// server has none.
 type ConversionError struct{ Definition string }
 
 func (e *ConversionError) Error() string {
 	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
 }
 
-// Read returns a custom resource, once it is stored, in a version. A server keeps it in
-// the storage version, so it loses what the schema of that version does not know and
-// has its defaults, also for a status that its creation dropped; then it loses what the
-// version that is read does not know.
+// Read returns a stored custom resource in a version. A server stores it in the storage version: it
+// loses fields that the schema of that version does not have and gets its defaults, also in a status
+// that creation dropped. Then it loses fields that the version that is read does not have.
 func (d *Definition) Read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	if d.byWebhook() && version.Version != d.storage && obj.GetObjectKind().GroupVersionKind().GroupVersion() == version {
 		return obj, nil
@@ -114,8 +113,8 @@ func (d *Definition) Read(obj runtime.Object, version schema.GroupVersion) (runt
 	return d.coerceTo(stored, version)
 }
 
-// coerceTo converts, and drops what the schema of the version does not know, or what is null in the
-// metadata of an embedded resource: a server reads that when it reads what is stored.
+// coerceTo converts an object, and drops fields that the schema of the version does not have, or that
+// are null in the metadata of an embedded resource, as a server does when it reads a stored object.
 func (d *Definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	converted, err := d.convert(obj, version)
 	if err != nil {
@@ -134,8 +133,8 @@ func (d *Definition) byWebhook() bool {
 	return conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// convert returns a custom resource in another version. Strategy None changes the
-// apiVersion only; admission sees fields that the version does not know.
+// convert returns a custom resource in another version. The strategy None only changes the
+// apiVersion, so admission sees fields that the version does not have.
 func (d *Definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {
 		return obj, nil
@@ -151,7 +150,7 @@ func (d *Definition) convert(obj runtime.Object, to schema.GroupVersion) (runtim
 	return u, nil
 }
 
-// Interfaces returns what converts custom resources between the versions of their
+// Interfaces returns the interfaces that convert custom resources between the versions of their
 // definition.
 func (d *Definition) Interfaces(mapper runtime.EquivalentResourceMapper) admission.ObjectInterfaces {
 	return customInterfaces{definition: d, mapper: mapper}
@@ -175,13 +174,13 @@ func (i customInterfaces) GetEquivalentResourceMapper() runtime.EquivalentResour
 	return i.mapper
 }
 
-// customConvertor implements what admission.ConvertToGVK needs of a convertor.
+// customConvertor implements the methods that admission.ConvertToGVK calls.
 type customConvertor struct {
 	runtime.ObjectConvertor
 	definition *Definition
 }
 
-// Convert implements runtime.ObjectConvertor: the kind of out has the version.
+// Convert implements runtime.ObjectConvertor: the target version is that of out.
 func (c customConvertor) Convert(in, out, _ any) error {
 	from, ok := in.(*unstructured.Unstructured)
 	to, ok2 := out.(*unstructured.Unstructured)
@@ -196,7 +195,7 @@ func (c customConvertor) Convert(in, out, _ any) error {
 	return nil
 }
 
-// unstructuredTyper returns the kind that an object states.
+// unstructuredTyper returns the apiVersion and kind in an object.
 type unstructuredTyper struct{}
 
 func (unstructuredTyper) ObjectKinds(obj runtime.Object) ([]schema.GroupVersionKind, bool, error) {

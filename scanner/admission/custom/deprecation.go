@@ -8,7 +8,7 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 )
 
-// Deprecation is the warning about a deprecated version of a custom kind: the definition's text,
+// Deprecation returns the warning about a deprecated version of a custom kind: the definition's text,
 // or the server's (k8s.io/apiextensions-apiserver/pkg/apiserver, defaultDeprecationWarning).
 func (d *Definition) Deprecation(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	switch {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 )
 
-// Establish sets the status of a stored CustomResourceDefinition as the server's
-// controllers do, if it has none, on which the immutability of its scope and names depends.
+// Establish sets the status of a stored CustomResourceDefinition as the server's controllers do, if
+// it has none. Its scope and names are immutable only with this status.
 func Establish(obj runtime.Object, created metav1.Time) {
 	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
 	if !ok || len(crd.Status.Conditions) > 0 {
@@ -29,7 +29,7 @@ func Establish(obj runtime.Object, created metav1.Time) {
 	}
 }
 
-// established is the condition that definitions have whose names are accepted
+// established returns the condition of definitions whose names are accepted
 // (k8s.io/apiextensions-apiserver/pkg/controller/establish).
 func established(conversion *apiextensions.CustomResourceConversion, created metav1.Time) apiextensions.CustomResourceDefinitionCondition {
 	c := apiextensions.CustomResourceDefinitionCondition{
@@ -42,7 +42,7 @@ func established(conversion *apiextensions.CustomResourceConversion, created met
 	return c
 }
 
-// approval is the condition that definitions in Kubernetes' own groups have
+// approval returns the condition of definitions in Kubernetes' own groups
 // (k8s.io/apiextensions-apiserver/pkg/controller/apiapproval).
 func approval(annotations map[string]string, created metav1.Time) apiextensions.CustomResourceDefinitionCondition {
 	state, message := apihelpers.GetAPIApprovalState(annotations)

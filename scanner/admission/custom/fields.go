@@ -15,14 +15,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// Fields manages the fields of custom resources of a kind, for server-side apply
+// Fields returns the field manager of custom resources of a kind, for server-side apply
 // (k8s.io/apiextensions-apiserver/pkg/apiserver, getOrCreateServingInfoFor).
 func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.APIVersion]fieldpath.Filter) (*apply.Fields, error) {
 	types, err := d.Types()
 	if err != nil {
 		return nil, err
 	}
-	hub := kind.GroupVersion() // as the server has it, whatever version is stored
+	hub := kind.GroupVersion() // as in the server, whatever version is stored
 	m := apply.Model{Kind: kind, Hub: hub, Types: types, Convertor: customConvertor{definition: d}, Defaulter: defaulter{d}, Reset: reset}
 	manager, err := managedfields.NewDefaultCRDFieldManager(m.Types, m.Convertor, m.Defaulter, unstructuredCreater{}, kind, hub, "", reset)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.AP
 	return &apply.Fields{FieldManager: manager, Model: m, Create: func() (runtime.Object, error) { return unstructuredCreater{}.New(kind) }}, nil
 }
 
-// Types describes all versions of the kind.
+// Types returns the types of all versions of the kind.
 func (d *Definition) Types() (managedfields.TypeConverter, error) {
 	models := map[string]*spec.Schema{}
 	for _, v := range d.CRD.Spec.Versions {
@@ -50,7 +50,7 @@ func (d *Definition) Types() (managedfields.TypeConverter, error) {
 	return apply.Ordered(types), nil
 }
 
-// defaulter sets the defaults of a version. Nulls stay, which decoding drops (unstructuredDefaulter).
+// defaulter sets the defaults of a version. It keeps nulls, which decoding drops (unstructuredDefaulter).
 type defaulter struct{ definition *Definition }
 
 // Default implements runtime.ObjectDefaulter.
@@ -62,8 +62,8 @@ func (d defaulter) Default(obj runtime.Object) {
 	structuraldefaulting.Default(u.UnstructuredContent(), d.definition.schemas[u.GroupVersionKind().Version])
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor. What it returns shares nothing with in, whose version may be
-// one that policies have set.
+// ConvertToVersion implements runtime.ObjectConvertor. The result shares nothing with in, whose version
+// policies may have changed.
 func (c customConvertor) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	kind := in.GetObjectKind().GroupVersionKind()
 	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{kind})

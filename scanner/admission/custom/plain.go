@@ -6,8 +6,9 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Plain reports whether applying a new object with plain metadata on the server certainly has the result of creating
-// it, as apply.Manifest.IsPlain does: its values have the types of the schema, and sets and lists by key have no two items that are one.
+// Plain reports whether server-side apply of a new object with plain metadata certainly has the same result
+// as creating it, like apply.Manifest.IsPlain: its values have the types of the schema, and sets and lists
+// with keys have no two equal items.
 func (d *Definition) Plain(content map[string]any, version string) bool {
 	s := d.schemas[version]
 	if s == nil || d.CRD.Spec.PreserveUnknownFields || !plainMetadata(content["metadata"]) {
@@ -25,7 +26,7 @@ func (d *Definition) Plain(content map[string]any, version string) bool {
 	return true
 }
 
-// plainMetadata is Plain for metadata. Creation drops what is empty there.
+// plainMetadata is Plain for metadata. Creation drops empty values there.
 func plainMetadata(value any) bool {
 	metadata, _ := value.(map[string]any)
 	for _, value := range metadata {
@@ -90,8 +91,8 @@ func plainList(list []any, s *structuralschema.Structural) bool {
 	return s.XListType == nil || *s.XListType == "atomic" || distinct(list, s.XListMapKeys)
 }
 
-// distinct reports whether the items of a set, or of a list by key, certainly differ. A server may set a
-// key that an item does not have.
+// distinct reports whether the items of a set, or of a list with keys, certainly differ. A server may set a
+// default for a missing key.
 func distinct(list []any, keys []string) bool {
 	seen := map[string]bool{}
 	for _, item := range list {

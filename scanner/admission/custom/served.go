@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// Outline returns the spec of a CustomResourceDefinition, given as JSON, with its names and versions and without its
-// schemas, which take most of the text. Fields of another type than the API's are as if they were not there.
+// Outline returns the spec of a CustomResourceDefinition, given as JSON, with its names and versions but
+// without its schemas, which are most of the text. Fields of another type than the API's count as absent.
 func Outline(text []byte) map[string]any {
 	var crd struct {
 		Spec struct {
@@ -42,7 +42,8 @@ func Defined(spec map[string]any) schema.GroupKind {
 	return schema.GroupKind{Group: group, Kind: kind}
 }
 
-// Served reads how a version is served from the spec of a CustomResourceDefinition: cheap, and enough for look-ups.
+// Served returns how a version is served, from the spec of a CustomResourceDefinition: cheap, and enough for
+// look-ups.
 func Served(spec map[string]any, version string) (builtin.Resource, bool) {
 	kind := Defined(spec)
 	scope, _ := spec["scope"].(string)
@@ -79,7 +80,7 @@ func Served(spec map[string]any, version string) (builtin.Resource, bool) {
 	return builtin.Resource{}, false
 }
 
-// AllServed returns the versions that the spec of a CustomResourceDefinition has served.
+// AllServed returns the versions that the spec of a CustomResourceDefinition serves.
 func AllServed(spec map[string]any) (all []builtin.Resource) {
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {

@@ -13,20 +13,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// UnknownKindError says that nothing in the state defines or serves a kind.
+// UnknownKindError is the error for a kind that the state does not define or serve.
 type UnknownKindError struct {
 	Kind schema.GroupVersionKind
-	// Builtin is set when the API group is Kubernetes' own but this version or kind
-	// of it is not served.
+	// Builtin is set when the API group is Kubernetes' own but this version or kind is not served.
 	Builtin bool
-	// Definition is the name of the CustomResourceDefinition of the kind, which serves Versions and not
-	// this one.
+	// Definition is the name of the CustomResourceDefinition of the kind, which serves Versions but not this
+	// one.
 	Definition string
 	Versions   []string
 }
 
-// Refusal is how clients say that the server does not serve a version of a kind that is built in or defined,
-// with what to use in its place; nil for other kinds.
+// Refusal returns the error of clients about a version that the server does not serve of a kind that is built
+// in or defined, with a replacement; nil for other kinds.
 func (e *UnknownKindError) Refusal() *apierrors.StatusError {
 	if !e.Builtin && (e.Definition == "" || slices.Contains(e.Versions, e.Kind.Version)) {
 		return nil
@@ -59,7 +58,7 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("no CustomResourceDefinition defines %s %s; add it to the repository or give it with --context", gv, e.Kind.Kind)
 }
 
-// serves says what the definition of the kind serves.
+// serves describes the versions that the definition of the kind serves.
 func (e *UnknownKindError) serves() string {
 	versions := "no version"
 	if len(e.Versions) > 0 {

@@ -1,7 +1,7 @@
-// Package emulation makes the process imitate the API server of one Kubernetes release, by what
-// Kubernetes has for that itself: the emulation version of the component (KEP-4330), from which
-// feature gates, served APIs and CEL environments follow. All of that is state of the process, so
-// a process imitates one release, and another takes another process.
+// Package emulation makes the process imitate the API server of one Kubernetes release, with
+// Kubernetes' own means: the emulation version of the component (KEP-4330), which determines feature
+// gates, served APIs and CEL environments. All of that is state of the process, so another release
+// needs another process.
 package emulation
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// ErrDecided says that the process imitates another release already.
+// ErrDecided is the error of a process that imitates another release already.
 var ErrDecided = errors.New("this process imitates another release of Kubernetes already")
 
 var (
 	mu      sync.Mutex
 	current = release.Release{Version: release.Latest}
 	decided bool
-	// apis are the APIs that are served; nil for those of the server's defaults.
+	// apis are the enabled APIs; nil for the server's defaults.
 	apis *serverstorage.ResourceConfig
 )
 
-// Current returns the release that the process imitates, which it is from then on.
+// Current returns the release that the process imitates. It cannot be changed afterwards.
 func Current() release.Release {
 	mu.Lock()
 	defer mu.Unlock()
@@ -42,12 +42,12 @@ func Current() release.Release {
 	return current
 }
 
-// Version is the version of Current.
+// Version returns the version of Current.
 func Version() string { return Current().Version }
 
-// Set makes the process imitate a release. It comes before all else: once the release was asked
-// for, only that one can be set. Feature gates that the version does not have, or that it has
-// locked, are refused in the API server's words.
+// Set makes the process imitate a release. It must be called first: after a call of Current only the
+// same release can be set. Feature gates that the version does not have, or that it has locked, are
+// an error with the API server's text.
 func Set(r release.Release) error {
 	r = r.Normal()
 	mu.Lock()
@@ -67,7 +67,8 @@ func Set(r release.Release) error {
 	return nil
 }
 
-// EffectiveVersion is the version of the API server for plugins, with what it emulates.
+// EffectiveVersion returns the version of the API server, and the version that it emulates, for
+// plugins.
 func EffectiveVersion() basecompatibility.EffectiveVersion {
 	Current()
 	return compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent)
@@ -75,8 +76,8 @@ func EffectiveVersion() basecompatibility.EffectiveVersion {
 
 func set(r release.Release) error {
 	emulated := version.MajorMinor(1, uint(release.Minor(r.Version)))
-	// What a server of that release is compatible with by default: the minor version before it.
-	// The flags of a later server do not go below the oldest that it emulates.
+	// The default compatibility of a server of that release: the minor version before it. The flags
+	// of a later server do not go below the oldest version that it emulates.
 	compatible := emulated.SubtractMinor(1)
 	if release.Minor(r.Version) != release.Minor(release.Latest) {
 		component, ok := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).(basecompatibility.MutableEffectiveVersion)
@@ -106,7 +107,7 @@ func set(r release.Release) error {
 	return nil
 }
 
-// FlagError is the API server's error about a flag that it does not start with.
+// FlagError is the API server's error about a flag with which it does not start.
 type FlagError struct {
 	Release release.Release
 	// Flag is the name of the flag.

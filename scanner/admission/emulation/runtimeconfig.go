@@ -17,22 +17,22 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// stable are the versions that are served by default (k8s.io/kubernetes/pkg/controlplane,
+// stable matches the versions that are served by default (k8s.io/kubernetes/pkg/controlplane,
 // DefaultAPIResourceConfigSource).
 var stable = regexp.MustCompile(`^v[0-9]+$`)
 
-// Serves reports whether the API server serves a version of a resource that it has, as --runtime-config
-// says. What it has depends on the version too, and on feature gates.
+// Serves reports whether --runtime-config enables a version of a resource. Whether the server has it also
+// depends on its version and on feature gates.
 func Serves(resource schema.GroupVersionResource) bool {
 	Current()
-	if apis == nil || !legacyscheme.Scheme.IsVersionRegistered(resource.GroupVersion()) { // of an API server for extensions
+	if apis == nil || !legacyscheme.Scheme.IsVersionRegistered(resource.GroupVersion()) { // of the API server of extensions, or the aggregator
 		return stable.MatchString(resource.Version)
 	}
 	return apis.ResourceEnabled(resource)
 }
 
-// resourceConfig returns the APIs that are served with a value of --runtime-config, nil for none. A value that
-// the server does not start with is an error in its words (k8s.io/apiserver/pkg/server/options,
+// resourceConfig returns the APIs that a value of --runtime-config enables, nil for "". For a value with
+// which the server does not start it returns the server's error (k8s.io/apiserver/pkg/server/options,
 // APIEnablementOptions). The groups are those that package builtin registers.
 func resourceConfig(text string) (*serverstorage.ResourceConfig, error) {
 	if text == "" {
@@ -69,8 +69,8 @@ func resourceConfig(text string) (*serverstorage.ResourceConfig, error) {
 	return resourceconfig.MergeAPIResourceConfigs(config, overrides, legacyscheme.Scheme)
 }
 
-// OtherAPIs returns of a runtime config what changes the APIs that are served by default. What the server does
-// not have is left out.
+// OtherAPIs returns the entries of a runtime config that change the APIs that are served by default, without
+// those that the server does not have.
 func OtherAPIs(config map[string]bool) map[string]bool {
 	other := map[string]bool{}
 	for name, enabled := range config {
@@ -82,7 +82,7 @@ func OtherAPIs(config map[string]bool) map[string]bool {
 	return other
 }
 
-// changes reports whether APIs are served that are not by default, or the other way round.
+// changes reports whether APIs are enabled that are not by default, or the reverse.
 func changes(served *serverstorage.ResourceConfig) bool {
 	for gv, enabled := range served.GroupVersionConfigs {
 		if enabled != stable.MatchString(gv.Version) {
@@ -102,7 +102,7 @@ func changes(served *serverstorage.ResourceConfig) bool {
 	return false
 }
 
-// OtherGates returns of feature gates those that the API server has and that are set otherwise.
+// OtherGates returns the feature gates that the API server has and whose values differ from its own.
 func OtherGates(gates map[string]bool) map[string]bool {
 	Current()
 	known, other := utilfeature.DefaultMutableFeatureGate.GetAll(), map[string]bool{}

@@ -1,5 +1,5 @@
-// Package etcd has what becomes of objects that are written to etcd and read again, and how large
-// they are there.
+// Package etcd has the changes to objects that are written to etcd and read again, and their sizes
+// there.
 package etcd
 
 import (
@@ -20,13 +20,13 @@ import (
 // Kind is a kind of objects.
 type Kind struct {
 	schema.GroupVersionKind
-	// Custom is set where a CustomResourceDefinition defines it.
+	// Custom is set if a CustomResourceDefinition defines the kind.
 	Custom bool
 }
 
-// Reread returns an object as it comes back from etcd: written in the version of
-// highest priority, which knows no empty lists and maps, and defaulted once more.
-// Only the main API server writes protobuf; in JSON only the metadata loses them.
+// Reread returns an object as it is read from etcd: encoded in the version of highest priority as
+// protobuf, which has no empty lists and maps, and defaulted again. Only the main API server uses
+// protobuf; stored as JSON, only the metadata loses them.
 func (k Kind) Reread(obj runtime.Object) (runtime.Object, error) {
 	storage := k.protobuf()
 	if storage == nil {
@@ -56,7 +56,7 @@ func (k Kind) protobuf() runtime.Codec {
 	return codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
 }
 
-// Size returns how many bytes an object with the managers of its fields has in etcd.
+// Size returns the size of an object with managed fields in etcd, in bytes.
 func (k Kind) Size(obj runtime.Object, managed []metav1.ManagedFieldsEntry, interfaces admission.ObjectInterfaces) (int, error) {
 	obj = obj.DeepCopyObject()
 	m, err := meta.Accessor(obj)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// Object is an object as it was read, which nobody changes. It is safe for concurrent use.
+// Object is an object as it was read, which is not modified. It is safe for concurrent use.
 type Object struct {
 	obj      runtime.Object
 	mu       sync.Mutex
@@ -24,7 +24,7 @@ func NewObject(obj runtime.Object) *Object {
 // Copy returns a copy of the object that may be changed.
 func (o *Object) Copy() runtime.Object { return o.obj.DeepCopyObject() }
 
-// Is reports whether an object is the same, so that its content in any version is.
+// Is reports whether an object is equal, so that its content in any version is equal.
 func (o *Object) Is(obj runtime.Object) bool { return reflect.DeepEqual(o.obj, obj) }
 
 // Content returns the content in a version of the kind, converted once. It must not be modified.

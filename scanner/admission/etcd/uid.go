@@ -12,18 +12,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Place is where an object is stored.
+// Place is the place where an object is stored.
 type Place struct {
 	Resource schema.GroupResource
-	// Custom is set where a CustomResourceDefinition defines the resource.
+	// Custom is set if a CustomResourceDefinition defines the resource.
 	Custom bool
-	// Namespace is empty for an object that is in none.
+	// Namespace is empty for a cluster-scoped object.
 	Namespace, Name string
 	// DryRun is set for a request that stores nothing.
 	DryRun bool
 }
 
-// prefixes are those of the resources that are not stored under their own name
+// prefixes are the prefixes of the resources that are not stored under their own name
 // (k8s.io/kubernetes/pkg/kubeapiserver, SpecialDefaultResourcePrefixes).
 var prefixes = map[schema.GroupResource]string{
 	{Resource: "replicationcontrollers"}:                "controllers",
@@ -33,24 +33,24 @@ var prefixes = map[schema.GroupResource]string{
 	{Group: "networking.k8s.io", Resource: "ingresses"}: "ingress",
 }
 
-// key is the object's in etcd, as errors of the server have it.
+// key returns the object's key in etcd, as the server's errors show it.
 func (p Place) key() string {
 	prefix := p.Resource.Resource
 	if special := prefixes[p.Resource]; special != "" {
 		prefix = special
 	}
 	if p.Custom || p.Resource.Group == kinds.Definition.Group || p.Resource.Group == "apiregistration.k8s.io" {
-		prefix = p.Resource.Group + "/" + prefix // of servers that have their own
+		prefix = p.Resource.Group + "/" + prefix // of servers with a prefix of their own
 	}
-	root := "/registry" // by default
+	root := "/registry" // the default
 	if p.DryRun {
 		root = "/"
 	}
 	return path.Join(root, prefix, p.Namespace, p.Name)
 }
 
-// SameUID refuses an object that is sent with another UID than the one that is stored; one without any is any
-// (k8s.io/apiserver/pkg/registry/rest, UpdatedObjectInfo.Preconditions).
+// SameUID returns an error if an update has another UID than the stored object; an update without UID matches
+// any (k8s.io/apiserver/pkg/registry/rest, UpdatedObjectInfo.Preconditions).
 func SameUID(uid types.UID, stored runtime.Object, place Place) error {
 	if uid == "" {
 		return nil

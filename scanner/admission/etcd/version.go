@@ -14,12 +14,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 )
 
-// ErrOtherVersion says that an update is of another version of an object than the stored one.
+// ErrOtherVersion is the error for an update of another version of an object than the stored one.
 var ErrOtherVersion = errors.New(registry.OptimisticLockErrorMsg)
 
-// Versioned gives an object the version of the stored one, which is nil for a new object, and returns why the version
-// that it had is refused, or ErrOtherVersion. unconditional is set where an update need not have one
-// (k8s.io/apiserver/pkg/registry/generic/registry, Store.Update).
+// Versioned sets the resourceVersion of an object to that of old, the stored object, which is nil for a new
+// object. It returns the error about the version that the object had, or ErrOtherVersion. unconditional is
+// set if an update needs no version (k8s.io/apiserver/pkg/registry/generic/registry, Store.Update).
 func Versioned(obj, old runtime.Object, resource schema.GroupResource, name string, unconditional bool) error {
 	versioner := storage.APIObjectVersioner{}
 	sent, err := versioner.ObjectResourceVersion(obj)

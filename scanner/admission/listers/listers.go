@@ -1,7 +1,7 @@
-// Package listers sorts what admission plugins list. Of several LimitRanges of a
-// namespace the LimitRanger takes a default from the one it sees first, and of several
-// default PriorityClasses of one value the Priority plugin does. A server lists them in
-// the order of a map; here they come in the order of their names.
+// Package listers sorts the lists of admission plugins. Of several LimitRanges of a namespace the
+// LimitRanger uses the defaults of the first, and of several default PriorityClasses of equal value
+// the Priority plugin uses the first. A server lists them in random order; here they are sorted by
+// name.
 package listers
 
 import (
@@ -22,8 +22,7 @@ import (
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 )
 
-// Ordered returns a factory whose listers of LimitRanges and PriorityClasses list in the
-// order of names.
+// Ordered returns a factory whose listers of LimitRanges and PriorityClasses sort by name.
 func Ordered(factory informers.SharedInformerFactory) informers.SharedInformerFactory {
 	return orderedFactory{factory}
 }
@@ -115,7 +114,7 @@ func (l limitListerOf) List(selector labels.Selector) ([]*v1.LimitRange, error) 
 	return list, err
 }
 
-// SystemPriorityClasses are those that every kube-apiserver creates at start.
+// SystemPriorityClasses returns the PriorityClasses that every kube-apiserver creates at start.
 func SystemPriorityClasses() []runtime.Object {
 	var all []runtime.Object
 	for _, class := range schedulingapi.SystemPriorityClasses() {

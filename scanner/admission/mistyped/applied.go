@@ -12,12 +12,12 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// untyped is how the refusals of server-side apply begin which name fields
+// untyped matches the beginning of refusals of server-side apply that name fields
 // (k8s.io/apimachinery/pkg/util/managedfields/internal, structuredMergeManager).
 var untyped = regexp.MustCompile(`^failed to create typed patch object \([^()]*\): (?:errors:\n  )?`)
 
-// applied returns the fields that server-side apply finds not to be of the types of the kind. Each has a line of the
-// message, with a path as structured-merge-diff writes it.
+// applied returns the fields that do not have the types of the kind, according to server-side apply. Each has
+// a line of the message, with a path in the form of structured-merge-diff.
 func applied(message string, object map[string]any) (fields []string) {
 	begin := untyped.FindString(message)
 	if begin == "" {
@@ -31,7 +31,7 @@ func applied(message string, object map[string]any) (fields []string) {
 	return fields
 }
 
-// named returns the fields of a value that a text begins with the path of, and goes on to say what is wrong with.
+// named returns the fields of a value whose path is the beginning of a text.
 func named(text string, of any) []string {
 	if fields := (&walk{}).from("", text, of); len(fields) > 0 {
 		return fields
@@ -39,14 +39,15 @@ func named(text string, of any) []string {
 	return (&walk{defaults: true}).from("", text, of)
 }
 
-// walk follows paths through a value. A path does not tell a dot in a name from one between names.
+// walk follows paths through a value. A path does not distinguish a dot in a name from one between
+// names.
 type walk struct {
-	// defaults is set where keys may have other defaults than those of Kubernetes' own kinds.
+	// defaults is set if keys may have other defaults than those of Kubernetes' own kinds.
 	defaults bool
 	steps    int
 }
 
-// mostSteps bounds how many steps are tried.
+// mostSteps bounds the number of steps that are tried.
 const mostSteps = 10_000
 
 func (w *walk) from(field, text string, value any) (fields []string) {
@@ -73,10 +74,10 @@ func (w *walk) from(field, text string, value any) (fields []string) {
 	return fields
 }
 
-// at is the field of an item of a list.
+// at returns the field of an item of a list.
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// cutItem cuts the step to an item of a list from a path: its number, its value or its keys.
+// cutItem cuts the step to an item of a list from a path: its index, its value or its keys.
 func (w *walk) cutItem(path string, i int, item any) (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(path, fmt.Sprintf("[%d]", i)); ok {
 		return rest, true
@@ -92,7 +93,8 @@ var keyName = regexp.MustCompile(`^[\[,]([A-Za-z]+)=`)
 // defaultProtocol is the default of the only key in Kubernetes that has one.
 const defaultProtocol = `"TCP"`
 
-// cutKeys cuts the keys of an item from a path. A key that the item does not have has its default there.
+// cutKeys cuts the keys of an item from a path. A key that the item does not have has its default value
+// there.
 func (w *walk) cutKeys(path string, item map[string]any) (rest string, ok bool) {
 	for rest = path; ; {
 		m := keyName.FindStringSubmatch(rest)
@@ -118,8 +120,8 @@ var (
 	duplicate = regexp.MustCompile(`^duplicate entries for key (?s:(.*))$`)
 )
 
-// element returns the item that is wrong with a list: one that cannot be in it, or the second one of a key. It
-// returns the field itself where what is said of it is about no item.
+// element returns the invalid item of a list: one that the list cannot contain, or the second one with the
+// same key. It returns the field itself if the error is not about an item.
 func (w *walk) element(field, said string, value any) string {
 	list, _ := value.([]any)
 	if m := numbered.FindStringSubmatch(said); m != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// undecoded returns the field that could not be decoded, according to a message that ends in the error of a decoder:
-// the only one which the decoder refuses with that error when there is nothing else in the object. Where JSON is
-// decoded that is the first one, as objects are sent with sorted fields; others go through maps in no order.
+// undecoded returns the field that could not be decoded, according to a message that ends with a decoder's
+// error: the only one that causes this error if the object has no other field. For JSON it is the first one,
+// since fields of sent objects are sorted; other decoders iterate over maps in random order.
 func undecoded(message string, object map[string]any, unknown []render.Unknown) (field string, ok bool) {
 	if field, ok = undecodedJSON(message, object, unknown); ok {
 		return field, true
@@ -40,7 +40,7 @@ func undecoded(message string, object map[string]any, unknown []render.Unknown) 
 	return fields[0], true
 }
 
-// readJSON is how the errors begin of who decodes the JSON of an object
+// readJSON matches the beginning of errors about decoding the JSON of an object
 // (k8s.io/apiserver/pkg/endpoints/handlers, transformDecodeError; kubectl).
 var readJSON = regexp.MustCompile(`^(?:\S+ in version "[^"]*" cannot be handled as a |unable to decode the manifest: )`)
 
@@ -59,7 +59,7 @@ func undecodedJSON(message string, object map[string]any, unknown []render.Unkno
 // decoder decodes the content of an object.
 type decoder func(content map[string]any) error
 
-// decodersOf returns those who decode an object.
+// decodersOf returns the decoders of an object.
 func decodersOf(object map[string]any) []decoder {
 	decoders := jsonDecodersOf(object)
 	if into := typeOf(object); into != nil {
@@ -70,8 +70,8 @@ func decodersOf(object map[string]any) []decoder {
 	return decoders
 }
 
-// jsonDecodersOf returns those who decode the JSON of an object: as its type, and clients and servers of
-// custom resources its metadata.
+// jsonDecodersOf returns the decoders of the JSON of an object: for its type, and for its metadata alone, as
+// clients and servers of custom resources decode it.
 func jsonDecodersOf(object map[string]any) []decoder {
 	decoders := []decoder{
 		func(content map[string]any) error {
@@ -93,7 +93,7 @@ func decodeJSON(content, into any) error {
 	return sigsjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }
 
-// typeOf returns what makes an empty object of the kind of an object; nil for a custom resource.
+// typeOf returns a constructor of empty objects of an object's kind; nil for a custom resource.
 func typeOf(object map[string]any) func() any {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
@@ -111,7 +111,8 @@ func typeOf(object map[string]any) func() any {
 	}
 }
 
-// wrong returns the smallest fields that a decoder does not take by themselves, with an error that a message ends in.
+// wrong returns the smallest fields that a decoder refuses by themselves, with an error with which a message
+// ends.
 func wrong(message string, object map[string]any, unknown []render.Unknown, decode decoder) []string {
 	s := search{message: message, unknown: unknown, decode: decode}
 	s.in("", nil, object, func(value any) map[string]any { return value.(map[string]any) })
@@ -122,12 +123,12 @@ type search struct {
 	message string
 	unknown []render.Unknown
 	decode  decoder
-	// fields are those that were found.
+	// fields are the fields found.
 	fields []string
 }
 
-// in searches a field, and reports whether it is wrong. alone returns an object with a value of the field and
-// nothing else.
+// in searches a field, and reports whether it is wrong. alone returns an object with only this field, set to
+// a value.
 func (s *search) in(field string, path []string, value any, alone func(value any) map[string]any) bool {
 	if slices.ContainsFunc(s.unknown, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
 		return false
@@ -146,7 +147,7 @@ func (s *search) in(field string, path []string, value any, alone func(value any
 	return true
 }
 
-// emptied returns a map or list with nothing in it in place of a value that is one.
+// emptied returns an empty map or list in place of a map or list.
 func emptied(value any) (empty any, ok bool) {
 	switch value.(type) {
 	case map[string]any:
@@ -157,7 +158,7 @@ func emptied(value any) (empty any, ok bool) {
 	return nil, false
 }
 
-// below searches the fields in a field.
+// below searches the fields inside a field.
 func (s *search) below(field string, path []string, value any, alone func(value any) map[string]any) (found bool) {
 	switch v := value.(type) {
 	case map[string]any:

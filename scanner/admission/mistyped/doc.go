@@ -1,4 +1,4 @@
-// Package mistyped finds the fields of an object that keep an API server, or a client of one, from reading the
-// object: values of another type than the kind has, fields that it does not have. What is said of them names a
-// field in one of several ways, or in none.
+// Package mistyped finds the fields of an object that an API server, or a client, cannot decode: values of
+// another type than the kind has, fields that it does not have. Error messages name such fields in several
+// ways, or not at all.
 package mistyped

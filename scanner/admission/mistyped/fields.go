@@ -7,9 +7,9 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Fields returns the fields of an object that a message is about which says that the object cannot be read. It
-// returns none where the message says something else, or may be about any of several fields. Values that are not
-// known are read with others in their place, so it is not about them.
+// Fields returns the fields of an object that caused a message about decoding it. It returns none if the
+// message is about something else, or possibly about any of several fields. Unknown fields are decoded with
+// stand-ins, so they are never the cause.
 func Fields(message string, object map[string]any, unknown []render.Unknown) []string {
 	if fields := strict(message); len(fields) > 0 {
 		return fields
@@ -26,12 +26,13 @@ func Fields(message string, object map[string]any, unknown []render.Unknown) []s
 	return nil
 }
 
-// strictError is how the errors of strict decoding begin (k8s.io/apimachinery/pkg/runtime, strictDecodingError).
+// strictError is the beginning of errors of strict decoding (k8s.io/apimachinery/pkg/runtime,
+// strictDecodingError).
 const strictError = "strict decoding error: "
 
 var strictField = regexp.MustCompile(`(?:^|, )(?:unknown|duplicate) field "([^"]*)"`)
 
-// strict returns the fields that strict decoding refuses. They come last in a message.
+// strict returns the fields that strict decoding refuses. They are at the end of a message.
 func strict(message string) (fields []string) {
 	at := strings.LastIndex(message, strictError)
 	if at < 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Errors of clients that merge by keys about lists (k8s.io/apimachinery/pkg/util/mergepatch, ErrNoMergeKey;
+// Errors about lists from clients that merge by keys (k8s.io/apimachinery/pkg/util/mergepatch, ErrNoMergeKey;
 // k8s.io/apimachinery/pkg/util/strategicpatch, sliceElementType).
 var (
 	keyless = regexp.MustCompile(`(?s)map: (map\[.*\]) does not contain declared merge key: (\w+)$`)
 	mixed   = regexp.MustCompile(`(?s)list element types are not identical: \[.*\]$`)
 )
 
-// unmerged returns the only item that cannot be in a list which is merged by a key, since it lacks the key or is no
-// map. A message has all of the item, or of the list.
+// unmerged returns the only item that cannot be in a list that is merged by a key, since it lacks the key or
+// is no map. The message contains the whole item, or the whole list.
 func unmerged(message string, object map[string]any) (field string, ok bool) {
 	is := func(map[string]any) bool { return false }
 	if m := keyless.FindStringSubmatch(message); m != nil {
@@ -44,7 +44,7 @@ func unmerged(message string, object map[string]any) (field string, ok bool) {
 
 func isMap(value any) bool { _, ok := value.(map[string]any); return ok }
 
-// eachList calls do for each list in a field.
+// eachList calls do for each list inside a field.
 func eachList(field string, value any, do func(field string, list []any)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -1,5 +1,5 @@
-// Package names has in place of what a server chooses at random - uids and generated names - or takes
-// from its clock what follows from the object, so that equal scans give equal reports.
+// Package names derives values from an object that a server chooses at random (uids and generated names) or
+// takes from its clock, so that equal scans give equal reports.
 package names
 
 import (
@@ -10,20 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// UID derives a uid from what identifies an object.
+// UID returns a uid that is derived from an object's identity.
 func UID(id string) types.UID {
 	return types.UID(uuid.NewSHA1(uuid.NameSpaceURL, []byte("preadmit.dev/"+id)).String())
 }
 
-// alphabet and lengths are those of k8s.io/apiserver/pkg/storage/names.
+// The alphabet and lengths are those of k8s.io/apiserver/pkg/storage/names.
 const (
 	alphabet         = "bcdfghjklmnpqrstvwxz2456789"
 	maxGeneratedBase = 58
 	suffixLength     = 5
 )
 
-// Generated imitates the server's naming of metadata.generateName, with a
-// suffix that follows from the object instead of chance.
+// Generated returns a name for metadata.generateName like the server's, with a suffix that is derived
+// from the object's identity instead of a random one.
 func Generated(base, id string) string {
 	if len(base) > maxGeneratedBase {
 		base = base[:maxGeneratedBase]
@@ -36,8 +36,8 @@ func Generated(base, id string) string {
 	return base + string(suffix)
 }
 
-// Fill sets the uid and creation time of a new object and, for metadata.generateName, a name. A
-// server picks uid and suffix at random; these follow from what identifies the object.
+// Fill sets the uid and creation time of a new object and, for metadata.generateName, a name. The uid
+// and the suffix are derived from the object's identity.
 func Fill(m metav1.Object, id string, created metav1.Time) {
 	m.SetUID(UID(id))
 	m.SetCreationTimestamp(created)
@@ -46,7 +46,7 @@ func Fill(m metav1.Object, id string, created metav1.Time) {
 	}
 }
 
-// Complete sets the uid and creation time of an object that a server has, if it has none.
+// Complete sets the uid and creation time of a stored object, if it has none.
 func Complete(m metav1.Object, id string, created metav1.Time) {
 	if m.GetUID() == "" {
 		m.SetUID(UID(id))

@@ -6,7 +6,7 @@ import (
 	api "k8s.io/kubernetes/pkg/apis/core"
 )
 
-// Times puts one moment in place of the times that the preparation of an object takes from the clock.
+// Times replaces the times that the preparation of an object takes from the clock.
 func Times(obj runtime.Object, at metav1.Time) {
 	switch o := obj.(type) {
 	case *api.Pod:

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
 )
 
-// tokenPrefix begins the names of the volumes that the ServiceAccount plugin adds to Pods.
+// tokenPrefix is the beginning of the names of volumes that the ServiceAccount plugin adds to Pods.
 const tokenPrefix = serviceaccount.ServiceAccountVolumeName + "-"
 
 // HasToken reports whether a Pod has a volume with the token of its ServiceAccount.
@@ -16,7 +16,7 @@ func HasToken(pod *core.Pod) bool { return slices.ContainsFunc(pod.Spec.Volumes,
 
 func isToken(v core.Volume) bool { return strings.HasPrefix(v.Name, tokenPrefix) }
 
-// Token names the volume of a token, if there is one, by the Pod and its namespace.
+// Token derives the name of a token's volume, if there is one, from the Pod and its namespace.
 func Token(pod *core.Pod, namespace string) {
 	i := slices.IndexFunc(pod.Spec.Volumes, isToken)
 	if i < 0 {

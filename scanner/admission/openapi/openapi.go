@@ -1,4 +1,4 @@
-// Package openapi resolves the OpenAPI schemas that an API server publishes of its kinds.
+// Package openapi resolves the OpenAPI schemas that an API server publishes for its kinds.
 package openapi
 
 import (
@@ -19,10 +19,10 @@ import (
 	generated "k8s.io/kubernetes/pkg/generated/openapi"
 )
 
-// builtinSchemas resolves the schemas of built-in kinds as kube-controller-manager
-// does (cmd/kube-controller-manager/app/validatingadmissionpolicystatus.go). The
-// aggregator's kinds, which it asks the server for, are taken from the same
-// definitions. It takes a while to make, so it is made once.
+// builtinSchemas returns the resolver of the schemas of built-in kinds, like that of
+// kube-controller-manager (cmd/kube-controller-manager/app/validatingadmissionpolicystatus.go). It
+// has the aggregator's kinds too, which the controller requests from the server. It is created once,
+// since that takes a while.
 var builtinSchemas = sync.OnceValue(func() *resolver.DefinitionsSchemaResolver {
 	extensions, aggregator := runtime.NewScheme(), runtime.NewScheme()
 	install.Install(extensions)
@@ -30,20 +30,20 @@ var builtinSchemas = sync.OnceValue(func() *resolver.DefinitionsSchemaResolver {
 	return resolver.NewDefinitionsSchemaResolver(generated.GetOpenAPIDefinitions, scheme.Scheme, extensions, aggregator)
 })
 
-// Custom is a custom kind in a version that is served.
+// Custom is a custom kind in a served version.
 type Custom struct {
 	Version schema.GroupVersion
-	// Definition returns what defines it. The error says that a server would not accept that.
+	// Definition returns the definition. The error means that a server would not accept it.
 	Definition func() (*apiextensionsv1.CustomResourceDefinition, error)
 }
 
 // Resolver returns a resolver for the schemas of built-in kinds, and of the custom kinds that a function
-// lists, as the controller that type checks policies sees them.
+// lists, like that of the controller that type-checks policies.
 func Resolver(custom func() []Custom) resolver.SchemaResolver {
 	return builtinSchemas().Combine(&resolver.ClientDiscoveryResolver{Discovery: publishing{custom: custom}})
 }
 
-// publishing is a discovery client that knows the OpenAPI of custom kinds.
+// publishing is a discovery client that only has the OpenAPI of custom kinds.
 type publishing struct {
 	discovery.DiscoveryInterface
 	custom func() []Custom
@@ -71,8 +71,8 @@ type published []Custom
 // ServerRelativeURL implements openapi.GroupVersion; there is no server.
 func (p published) ServerRelativeURL() string { return "" }
 
-// Schema implements openapi.GroupVersion. A definition the server would not accept is published by none, and so
-// is left out.
+// Schema implements openapi.GroupVersion. It omits a definition that the server would not accept, since it is
+// not published.
 func (p published) Schema(string) ([]byte, error) {
 	type components struct {
 		Schemas map[string]any `json:"schemas"`

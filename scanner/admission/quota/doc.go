@@ -1,3 +1,3 @@
-// Package quota answers a request as the ResourceQuota plugin of an API server does, also
-// where it is not known how much of a quota is used.
+// Package quota returns the responses of the ResourceQuota plugin of an API server, even if the usage
+// of a quota is not known.
 package quota

@@ -17,9 +17,10 @@ import (
 	"k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
-// UsageError says that it takes the usage of a quota to tell whether a request exceeds it.
+// UsageError is the error for a request that exceeds a quota or not depending on the quota's unknown
+// usage.
 type UsageError struct {
-	// Message is the refusal of a server on which all of the quota is used.
+	// Message is the refusal of a server on which the quota is used up.
 	Message string
 }
 
@@ -27,9 +28,9 @@ func (e *UsageError) Error() string {
 	return "how much of the quota is used is not known; where all is, the API server refuses it: " + e.Message
 }
 
-// Check returns the refusal of the ResourceQuota plugin; nil for none. Quotas have the usage that
-// their status has: what is missing there of their hard limits is not known. It is a UsageError
-// where that decides.
+// Check returns the refusal of the ResourceQuota plugin; nil for none. The usage of quotas is that of
+// their status; usage that is missing there is unknown. The error is a UsageError if the unknown
+// usage decides.
 func Check(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 	evaluator := evaluatorOf(a)
 	if len(quotas) == 0 || evaluator == nil {
@@ -54,7 +55,7 @@ func Check(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 }
 
 // CheckStatus returns the refusal of the ResourceQuota plugin on a server whose quotas have the
-// status that is written, and no other.
+// written status.
 func CheckStatus(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 	evaluator := evaluatorOf(a)
 	if len(quotas) == 0 || evaluator == nil {
@@ -67,7 +68,7 @@ func CheckStatus(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 	return check(written, a, evaluator)
 }
 
-// WithoutUsage returns a refusal without the usage that it names.
+// WithoutUsage returns a refusal with "unknown" in place of the usage.
 func WithoutUsage(message string) string {
 	head, rest, _ := strings.Cut(message, ", used: ")
 	if _, limited, ok := strings.Cut(rest, ", limited: "); ok {
@@ -76,7 +77,7 @@ func WithoutUsage(message string) string {
 	return message
 }
 
-// refusal returns what the plugin says when missing usage is what used makes of the limit.
+// refusal returns the plugin's error if used computes the missing usage from each limit.
 func refusal(quotas []*corev1.ResourceQuota, a admission.Attributes, evaluator quota.Evaluator, used func(resource.Quantity) resource.Quantity) error {
 	var filled []corev1.ResourceQuota
 	for _, q := range quotas {
@@ -94,14 +95,14 @@ func refusal(quotas []*corev1.ResourceQuota, a admission.Attributes, evaluator q
 	return check(filled, a, evaluator)
 }
 
-// check asks the plugin, with quotas in the order of their names.
+// check runs the plugin, with quotas sorted by name.
 func check(quotas []corev1.ResourceQuota, a admission.Attributes, evaluator quota.Evaluator) error {
 	slices.SortFunc(quotas, func(x, y corev1.ResourceQuota) int { return strings.Compare(x.Name, y.Name) })
 	_, err := resourcequota.CheckRequest(quotas, a, evaluator, nil)
 	return err
 }
 
-// evaluatorOf returns what counts the usage of a resource; nil where none is counted
+// evaluatorOf returns the evaluator of the usage of a resource; nil if it is not counted
 // (k8s.io/apiserver/pkg/admission/plugin/resourcequota, Evaluate).
 func evaluatorOf(a admission.Attributes) quota.Evaluator {
 	resource := a.GetResource().GroupResource()
@@ -121,7 +122,7 @@ func evaluatorOf(a admission.Attributes) quota.Evaluator {
 var evaluators = sync.OnceValue(func() quota.Registry {
 	configuration, err := install.NewQuotaConfigurationForAdmission(informers.NewSharedInformerFactory(nil, 0), nil)
 	if err != nil {
-		panic(fmt.Sprintf("evaluators of quotas: %v", err)) // depends on nothing that is read
+		panic(fmt.Sprintf("evaluators of quotas: %v", err)) // it reads no input
 	}
 	return generic.NewRegistry(configuration.Evaluators())
 })

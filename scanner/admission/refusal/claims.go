@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// claims are the names of the claim templates of a StatefulSet, each once. A server validates the Pod template with
-// a volume for each, in an order that is chance, before those volumes of the template that have other names
+// claims are the distinct names of the claim templates of a StatefulSet. A server validates the Pod template
+// with a volume for each, in random order, before the volumes of the template that have other names
 // (k8s.io/kubernetes/pkg/apis/apps/validation, ValidateStatefulSetSpec).
 type claims []string
 
@@ -35,10 +35,10 @@ func nameIn(item any, fields ...string) string {
 	return name
 }
 
-// validatedVolume is the field of an error about a volume of a Pod template.
+// validatedVolume matches the field of an error about a volume of a Pod template.
 var validatedVolume = regexp.MustCompile(`^spec\.template\.spec\.volumes\[(\d+)\](.*)$`)
 
-// volumeOf returns the number of the volume that an error is about, and the field below it.
+// volumeOf returns the index of the volume that an error is about, and the field below it.
 func volumeOf(c metav1.StatusCause) (number int, below string, ok bool) {
 	m := validatedVolume.FindStringSubmatch(c.Field)
 	if m == nil {
@@ -48,7 +48,7 @@ func volumeOf(c metav1.StatusCause) (number int, below string, ok bool) {
 	return number, m[2], err == nil
 }
 
-// number numbers the volumes of claim templates that have errors from 0 on, in the order of what is said of them.
+// number renumbers the volumes of claim templates with errors from 0 on, sorted by their errors.
 func (names claims) number(causes []metav1.StatusCause) {
 	var at []int
 	said := map[int]string{}
@@ -81,8 +81,8 @@ func (names claims) number(causes []metav1.StatusCause) {
 	}
 }
 
-// written returns where the field of an error about a volume is written in a StatefulSet: its volumes are counted
-// with those of its claim templates in front.
+// written returns the field in a StatefulSet of an error about a volume. Validation counts the volumes of its
+// claim templates first.
 func (names claims) written(c metav1.StatusCause, object map[string]any) string {
 	number, below, ok := volumeOf(c)
 	switch {
@@ -104,8 +104,8 @@ func (names claims) written(c metav1.StatusCause, object map[string]any) string 
 	return c.Field
 }
 
-// template returns the name of the claim template that an error about its volume is about: the one that the message
-// has, or one without a name.
+// template returns the field of the claim template that an error about its volume is about: the template
+// whose name is in the message, or one without a name.
 func (names claims) template(c metav1.StatusCause, object map[string]any) string {
 	templates, _, _ := unstructured.NestedSlice(object, "spec", "volumeClaimTemplates")
 	at := slices.IndexFunc(templates, func(template any) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// keyOf returns the key of a map that an error is about which has the key, or its value, in its message only.
+// keyOf returns the field of a map's key for an error that has the key, or its value, in its message only.
 func keyOf(c metav1.StatusCause, object map[string]any) (string, bool) {
 	if !plainMap.MatchString(c.Field) || !strings.HasPrefix(c.Message, "Invalid value: ") {
 		return "", false
@@ -36,11 +36,11 @@ func keyOf(c metav1.StatusCause, object map[string]any) (string, bool) {
 	return origin.AppendKey(c.Field, keys[0]), true
 }
 
-// file is a field of one of the files that a volume has of the Pod. Validation leaves out which
-// (k8s.io/kubernetes/pkg/apis/core/validation, validateDownwardAPIVolumeSource).
+// file matches a field of a file in a downwardAPI volume. Validation does not include the index of
+// the file (k8s.io/kubernetes/pkg/apis/core/validation, validateDownwardAPIVolumeSource).
 var file = regexp.MustCompile(`^(.*\bdownwardAPI)\.((?:path|fieldRef|resourceFieldRef|mode)\b.*)$`)
 
-// itemOf returns the field of the only item of a list that can have an error whose field leaves out which it is.
+// itemOf returns the field of the only item of a list that may have an error whose field lacks the index.
 func itemOf(c metav1.StatusCause, object map[string]any) (string, bool) {
 	m := file.FindStringSubmatch(c.Field)
 	if m == nil {

@@ -1,4 +1,3 @@
-// Package refusal sorts the errors with which an API server refuses an object. A
-// server goes through maps to find some of them, and reports them as they come; here equal
-// requests get equal answers.
+// Package refusal sorts the errors with which an API server refuses an object. A server finds some of
+// them by iterating over maps, in random order; here equal requests get equal responses.
 package refusal

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// orderedLimits puts the LimitRanger's messages about several resources in the order of
-// their names: it walks maps, in an order that is chance. Limits of different kinds
-// stay where they are.
+// orderedLimits sorts the LimitRanger's messages about several resources by resource name: it
+// iterates over maps in random order. Messages about different kinds of limits keep their order.
 func orderedLimits(message string) string {
 	head, list, ok := strings.Cut(message, " is forbidden: [")
 	if !ok || !strings.HasSuffix(list, "]") {
@@ -32,7 +31,7 @@ func orderedLimits(message string) string {
 	return head + " is forbidden: [" + strings.Join(limits, ", ") + "]"
 }
 
-// limitKind is a limit's message without its resource and its figures.
+// limitKind returns a limit's message without its resource and its numbers.
 func limitKind(text string) string {
 	words := strings.Fields(text)
 	switch {

@@ -11,10 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ordered puts the errors of a refusal in the same order every time. A server finds
-// those of a map - labels, properties of a schema, limits - by walking it, in an
-// order that is chance; here they are in the order of their names. All others stay
-// where they are. object returns what is refused.
+// Ordered sorts the errors of a refusal. A server finds errors of a map (labels, properties of a
+// schema, limits) by iterating over it in random order; here these are sorted by name. All others
+// keep their order. object returns the refused object.
 func Ordered(err error, custom bool, object func() map[string]any) error {
 	var refusal *apierrors.StatusError
 	if !errors.As(err, &refusal) {
@@ -35,10 +34,10 @@ func Ordered(err error, custom bool, object func() map[string]any) error {
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
-// invalid is what apierrors.NewInvalid writes between an object and its errors.
+// invalid is the text of apierrors.NewInvalid between an object and its errors.
 const invalid = " is invalid: "
 
-// aggregate words errors as k8s.io/apimachinery/pkg/util/errors does.
+// aggregate formats errors like k8s.io/apimachinery/pkg/util/errors.
 func aggregate(causes []metav1.StatusCause) string {
 	var texts []string
 	for _, c := range causes {
@@ -52,7 +51,7 @@ func aggregate(causes []metav1.StatusCause) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// sortRuns sorts those errors that follow each other and come from the same map.
+// sortRuns sorts consecutive errors that come from the same map.
 func sortRuns(causes []metav1.StatusCause, custom bool) {
 	for start := 0; start < len(causes); {
 		origin := mapOf(causes[start], custom)
@@ -67,26 +66,26 @@ func sortRuns(causes []metav1.StatusCause, custom bool) {
 	}
 }
 
-// namedIndex is the key of a map in the path of a field.
+// namedIndex matches a map key in the path of a field.
 var namedIndex = regexp.MustCompile(`\[[^\]]*[^\]0-9][^\]]*\]`)
 
-// requiredValue is what is said to a key whose value has to be another
+// requiredValue matches the error about a key that must have another value
 // (k8s.io/kubernetes/pkg/apis/core/validation, ValidateHasLabel).
 var requiredValue = regexp.MustCompile(`^Invalid value: .*: must be '[^']*'$`)
 
-// plainMap is a field whose errors do not name the key.
+// plainMap matches a field whose errors do not name the key.
 var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|nodeSelector|selector)$`)
 
-// mapOf returns the map that an error comes from, "" when it is none. Validation of
-// a custom resource walks its schema, and then its rules.
+// mapOf returns the map that an error comes from, "" if there is none. Validation of a custom
+// resource walks its schema, and then its rules.
 func mapOf(c metav1.StatusCause, custom bool) string {
 	if strings.HasPrefix(c.Field, podSecurity) {
-		return "" // each label is asked for
+		return "" // each label is looked up
 	}
 	ofSchema := custom && !strings.HasPrefix(c.Field, "metadata.") // its maps are walked with its schema
 	if at := namedIndex.FindStringIndex(c.Field); at != nil && !ofSchema {
 		if at[1] == len(c.Field) && (c.Type == metav1.CauseTypeFieldValueRequired || requiredValue.MatchString(c.Message)) {
-			return "" // a key that is looked for is not found by walking
+			return "" // keys that are looked up have a fixed order
 		}
 		return c.Field[:at[0]]
 	}
@@ -103,22 +102,22 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 	return "rules"
 }
 
-// Incomplete reports whether an error says that others kept rules from being checked.
+// Incomplete reports whether an error says that rules were not checked because of other errors.
 func Incomplete(c metav1.StatusCause) bool {
 	return strings.HasSuffix(c.Message, "to complete validation")
 }
 
-// podSecurity is how the fields begin that the PodSecurity plugin finds wrong in a Namespace.
+// podSecurity is the beginning of fields in errors of the PodSecurity plugin about a Namespace.
 const podSecurity = "metadata.labels[pod-security.kubernetes.io/"
 
-// inBody is in all errors of a schema about a value that is invalid.
+// inBody is in all schema errors about an invalid value.
 const inBody = " in body "
 
-// inMessage has the field of an error without one: about a value of a custom resource that none, not one or not all of
-// several schemas take, or about a number that its type cannot hold.
+// inMessage matches the field in the message of an error without one: about a value of a custom resource that
+// must match one, all or none of several schemas, or about a number that its type cannot represent.
 var inMessage = regexp.MustCompile(`^Invalid value: .*: (?:"([^"]+)" must (?:not )?validate |\w+ value must be of type .* in (\S+)$)`)
 
-// fieldOf returns the field of an error. Errors of one value stay in their order.
+// fieldOf returns the field of an error. Errors about one value keep their order.
 func fieldOf(c metav1.StatusCause) string {
 	if at := inMessage.FindStringSubmatch(c.Message); c.Field == "<nil>" && at != nil {
 		return at[1] + at[2]
@@ -126,8 +125,8 @@ func fieldOf(c metav1.StatusCause) string {
 	return c.Field
 }
 
-// culprit is the value that an error of a map complains of; errors of the same value
-// stay in their order.
+// culprit returns the value that an error about a map is about; errors about the same value keep
+// their order.
 func culprit(c metav1.StatusCause) string {
 	if fieldOf(c) == "<nil>" {
 		return c.Message
@@ -139,7 +138,7 @@ func culprit(c metav1.StatusCause) string {
 	return value
 }
 
-// With returns the refusal of an invalid object with some of its causes only.
+// With returns the refusal of an invalid object with only some of its causes.
 func With(refusal *apierrors.StatusError, causes []metav1.StatusCause) *apierrors.StatusError {
 	status := *refusal.ErrStatus.DeepCopy()
 	prefix, _, _ := strings.Cut(status.Message, invalid)

@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Panicked turns a panic into the answer of an API server, which refuses the
-// request and goes on (k8s.io/apiserver/pkg/server/filters/wrap.go). Some content
-// makes Kubernetes' code panic, such as {?'a': object.x} in an expression, which
-// cel-go's check of literals takes for an optional. It is to be deferred.
+// Panicked turns a panic into the response of an API server, which refuses the request and continues
+// (k8s.io/apiserver/pkg/server/filters/wrap.go). Some content makes Kubernetes' code panic, such as
+// {?'a': object.x} in an expression, which cel-go's check of literals treats as an optional. It must
+// be deferred.
 func Panicked(err *error) {
 	cause := recover()
 	if cause == nil {

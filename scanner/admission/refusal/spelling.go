@@ -2,8 +2,8 @@ package refusal
 
 import "regexp"
 
-// misspelled are names in validation's errors of fields which have others (validation of core, storage
-// and apiextensions).
+// misspelled maps wrong field names in validation errors to the right ones (validation of core, storage and
+// apiextensions).
 var misspelled = map[string]string{
 	"JSONPath":                 "jsonPath",
 	"LoadBalancerSourceRanges": "loadBalancerSourceRanges",

@@ -15,24 +15,25 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// moved are fields that the API server knows by another path: that of Kubernetes' internal types, or
-// of another field that it sets by what is written.
+// moved are fields for which the API server uses another path: that of Kubernetes' internal types, or of
+// another field that it sets from the written one.
 var moved = []struct {
 	kinds   []schema.GroupVersionKind // without a kind: all of the group
 	field   *regexp.Regexp
 	written string
-	// instead is set where the field is in versions of the API too: it counts if an object has it.
+	// instead is set if versions of the API have the field too: written only applies if an object has
+	// it.
 	instead bool
 }{
-	// What all versions of a definition have alike is that of the definition
+	// Settings that all versions of a definition share are moved to the definition
 	// (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
 	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.validation\b`), "spec.versions[0].schema", false},
 	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.(subresources|additionalPrinterColumns|selectableFields)\b`), "spec.versions[0].$1", false},
-	// What containers share with the host, and with each other, is in their security context
+	// Settings about sharing with the host, and between containers, are in the security context
 	// (k8s.io/kubernetes/pkg/apis/core, PodSecurityContext).
 	{withPods, regexp.MustCompile(`^(` + podSpec + `)securityContext\.(host(?:PID|IPC|Network|Users)|shareProcessNamespace)\b`), "$1$2", false},
 	{withPods, regexp.MustCompile(`^(` + podSpec + `)securityContext\.HostPID\b`), "${1}hostPID", false},
-	// An account has had two names, and a Service may have several addresses
+	// serviceAccountName has a deprecated alias, and a Service may have several addresses
 	// (Convert_v1_PodSpec_To_core_PodSpec, Convert_v1_ServiceSpec_To_core_ServiceSpec).
 	{withPods, regexp.MustCompile(`^(` + podSpec + `)serviceAccountName$`), "${1}serviceAccount", true},
 	{withPods, regexp.MustCompile(`^(` + podSpec + `)serviceAccount$`), "${1}serviceAccountName", true},
@@ -57,7 +58,7 @@ var (
 	withPods   = []schema.GroupVersionKind{{Version: "v1"}, {Group: "apps", Version: "v1"}, {Group: "batch", Version: "v1"}}
 )
 
-// Written returns the field in an object that an error is about, where validation knows it by another path.
+// Written returns the field in an object that an error is about, if validation uses another path for it.
 func Written(c metav1.StatusCause, object map[string]any) string {
 	c.Field = fieldOf(c)
 	c.Field = claimsOf(object).written(c, object)
@@ -72,8 +73,8 @@ func Written(c metav1.StatusCause, object map[string]any) string {
 	return c.Field
 }
 
-// Moved returns where an object has a field that the API server knows by another path; the field
-// itself where it is not known by another.
+// Moved returns the path in an object of a field for which the API server uses another path; other
+// fields are returned unchanged.
 func Moved(field string, object map[string]any) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
@@ -104,11 +105,11 @@ func has(object map[string]any, field string) bool {
 	return ok
 }
 
-// metric is the number of a metric of an autoscaler.
+// metric matches the path of a metric of an autoscaler.
 var metric = regexp.MustCompile(`^spec\.metrics\[(\d+)\]`)
 
-// metricOf returns where a metric, or the behaviour, of an autoscaler of the first version is written: in
-// annotations, but for processor time, which comes last
+// metricOf returns the field with a metric, or the behavior, of an autoscaler of version v1: annotations,
+// except for the CPU utilization, which is the last metric
 // (Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler).
 func metricOf(field string, object map[string]any) string {
 	var others []json.RawMessage
@@ -127,10 +128,10 @@ func metricOf(field string, object map[string]any) string {
 	return utilization
 }
 
-// utilization is the target of the processor time of an autoscaler of the first version.
+// utilization is the CPU utilization target of an autoscaler of version v1.
 const utilization = "spec.targetCPUUtilizationPercentage"
 
-// targetOf returns where that target is in an autoscaler of the second version
+// targetOf returns the field with that target in an autoscaler of version v2
 // (Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler).
 func targetOf(object map[string]any) string {
 	metrics, _, _ := unstructured.NestedSlice(object, "spec", "metrics")

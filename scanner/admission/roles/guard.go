@@ -19,10 +19,10 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/validation"
 )
 
-// Escalates returns the refusal of RBAC's storage of a resource, which comes before it looks at the object:
-// nobody may grant rights that they do not have. old is nil for a new object.
+// Escalates returns the refusal of RBAC's storage of a resource, before it validates the object: nobody may
+// grant rights that they do not have. old is nil for a new object.
 func (s State) Escalates(ctx context.Context, resource schema.GroupResource, obj, old runtime.Object, a authorizer.Authorizer) error {
-	stored := storedRoles{State: s, asked: resource}
+	stored := storedRoles{State: s, requested: resource}
 	rules := validation.NewDefaultRuleResolver(stored, stored, stored, stored)
 	storage := guarded(resource, unstored{old: old}, a, rules)
 	if storage == nil {
@@ -41,11 +41,11 @@ func (s State) Escalates(ctx context.Context, resource schema.GroupResource, obj
 	return &apierrors.StatusError{ErrStatus: *responsewriters.ErrorToAPIStatus(err)}
 }
 
-// storedRoles finds roles as a storage does, which takes a role that is not there for
-// the resource that is asked for.
+// storedRoles finds roles like a storage: its error for a missing role names the resource of the
+// request.
 type storedRoles struct {
 	State
-	asked schema.GroupResource
+	requested schema.GroupResource
 }
 
 // GetRole implements rbac validation's RoleGetter.
@@ -62,18 +62,19 @@ func (s storedRoles) GetClusterRole(ctx context.Context, name string) (*rbacv1.C
 
 func (s storedRoles) named(err error, name string) error {
 	if err != nil {
-		return apierrors.NewNotFound(s.asked, name)
+		return apierrors.NewNotFound(s.requested, name)
 	}
 	return nil
 }
 
-// creatorUpdater is what of a storage is of use here.
+// creatorUpdater has the methods of a storage that are needed here.
 type creatorUpdater interface {
 	rest.Creater
 	rest.Updater
 }
 
-// guarded is the server's guard of a resource before a storage that stores nothing.
+// guarded returns the server's escalation check of a resource in front of a storage that stores
+// nothing.
 func guarded(resource schema.GroupResource, s unstored, a authorizer.Authorizer, rules validation.AuthorizationRuleResolver) creatorUpdater {
 	switch resource {
 	case rbacv1.Resource("roles"):
@@ -88,8 +89,7 @@ func guarded(resource schema.GroupResource, s unstored, a authorizer.Authorizer,
 	return nil
 }
 
-// unstored is a storage that takes everything and keeps nothing. old is the object
-// to update.
+// unstored is a storage that accepts everything and stores nothing. old is the object to update.
 type unstored struct {
 	rest.StandardStorage
 	old runtime.Object
@@ -100,7 +100,7 @@ func (unstored) Create(_ context.Context, obj runtime.Object, _ rest.ValidateObj
 	return obj, nil
 }
 
-// Update implements rest.Updater: it asks for the new object, as every storage does.
+// Update implements rest.Updater: it computes the new object, as every storage does.
 func (u unstored) Update(ctx context.Context, _ string, info rest.UpdatedObjectInfo, _ rest.ValidateObjectFunc, _ rest.ValidateObjectUpdateFunc, _ bool, _ *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	obj, err := info.UpdatedObject(ctx, u.old)
 	return obj, false, err

@@ -1,4 +1,4 @@
-// Package roles lists the RBAC objects of a state for Kubernetes' authorizer, beside those that
+// Package roles has the RBAC objects of a state for Kubernetes' authorizer, including those that
 // every kube-apiserver creates at start.
 package roles
 
@@ -11,7 +11,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 )
 
-// State lists RBAC objects for Kubernetes' authorizer.
+// State has RBAC objects for Kubernetes' authorizer.
 type State struct {
 	clusterRoles        []rbacv1.ClusterRole
 	clusterRoleBindings []rbacv1.ClusterRoleBinding
@@ -33,7 +33,7 @@ func (s *State) Add(obj runtime.Object) {
 	}
 }
 
-// GetRole implements rbac validation's RoleGetter, with the words of a lister.
+// GetRole implements rbac validation's RoleGetter, with the error of a lister.
 func (s State) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
 	for i := range s.roles[namespace] {
 		if r := &s.roles[namespace][i]; r.Name == name {
@@ -48,8 +48,8 @@ func (s State) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.
 	return pointers(s.roleBindings[namespace]), nil
 }
 
-// GetClusterRole implements ClusterRoleGetter. A role of the state stands before
-// the server's own of the same name.
+// GetClusterRole implements ClusterRoleGetter. A role of the state precedes the server's own of the
+// same name.
 func (s State) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
 	for i := len(s.clusterRoles) - 1; i >= 0; i-- {
 		if r := &s.clusterRoles[i]; r.Name == name {

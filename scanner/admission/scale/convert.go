@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/autoscaling"
 )
 
-// Typed returns a Scale as admission has that of a custom resource: in its version.
+// Typed returns a Scale in the form that admission uses for a custom resource: in its version.
 func Typed(s *autoscaling.Scale) runtime.Object {
 	return &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{APIVersion: Kind.GroupVersion().String(), Kind: Kind.Kind}, ObjectMeta: s.ObjectMeta,
@@ -21,8 +21,8 @@ func Typed(s *autoscaling.Scale) runtime.Object {
 	}
 }
 
-// OfCustom returns what admission has of the kind of a Scale of a custom resource: that of the resource, which makes
-// objects without types and cannot convert what a policy makes of a Scale
+// OfCustom returns the admission interfaces for the Scale of a custom resource: those of the resource, which
+// create untyped objects and cannot convert a Scale that a policy created
 // (k8s.io/apiextensions-apiserver/pkg/apiserver, scaleScopes).
 func OfCustom(o admission.ObjectInterfaces) admission.ObjectInterfaces { return customScales{o} }
 
@@ -36,7 +36,7 @@ func (c customScales) GetObjectConvertor() runtime.ObjectConvertor {
 	return typedOnly{c.ObjectInterfaces.GetObjectConvertor()}
 }
 
-// untyped makes objects without types.
+// untyped creates objects without types.
 type untyped struct{}
 
 // New implements runtime.ObjectCreater.
@@ -46,7 +46,7 @@ func (untyped) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	return u, nil
 }
 
-// typedOnly converts Scales that are typed.
+// typedOnly only converts typed Scales.
 type typedOnly struct{ runtime.ObjectConvertor }
 
 // ConvertToVersion implements runtime.ObjectConvertor.

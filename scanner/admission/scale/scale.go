@@ -1,5 +1,5 @@
-// Package scale makes Scales of workloads and sets the replicas that one names, as the scale
-// subresource does (ScaleREST of k8s.io/kubernetes/pkg/registry/apps and of
+// Package scale returns Scales of workloads and sets the replicas of a Scale, like the scale
+// subresource (ScaleREST of k8s.io/kubernetes/pkg/registry/apps and of
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource).
 package scale
 
@@ -19,11 +19,11 @@ import (
 	api "k8s.io/kubernetes/pkg/apis/core"
 )
 
-// Kind is the kind of what is sent to the scale subresource, and of what admission sees.
+// Kind is the kind of objects sent to the scale subresource, and of those that admission sees.
 var Kind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
-// Paths are where a custom resource has its replicas, the number of those that are there, and its
-// selector, which it may not have. Built-in workloads have none.
+// Paths are the paths in a custom resource of its replicas, its current replicas, and its optional
+// selector. Built-in workloads have none.
 type Paths struct{ Replicas, Status, Selector []string }
 
 // PathsOf returns the paths that the definition of a custom resource names.

@@ -1,3 +1,3 @@
-// Package services assigns to Services what an API server assigns before it stores them:
-// addresses and node ports.
+// Package services assigns addresses and node ports to Services, as an API server does before it
+// stores them.
 package services

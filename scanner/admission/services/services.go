@@ -26,29 +26,28 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 )
 
-// Options say what an API server assigns from.
+// Options configure the assignment.
 type Options struct {
-	// DualStack is set where Services may have addresses of both families.
+	// DualStack is set if Services may have addresses of both families.
 	DualStack bool
-	// NodePorts is the range that a server takes node ports from, nil for the default of a
-	// kube-apiserver.
+	// NodePorts is the server's range of node ports, nil for the default of a kube-apiserver.
 	NodePorts *utilnet.PortRange
-	// DryRun is set for requests that store nothing. A server does not compare their node
-	// ports with its range.
+	// DryRun is set for requests that store nothing. A server does not check their node ports against
+	// its range.
 	DryRun bool
-	// Stored is set for a Service that a cluster has, whatever its range was.
+	// Stored is set for a stored Service, whose node ports are accepted whatever the range.
 	Stored bool
 }
 
-// MayNeedBoth reports whether a Service asks for addresses that a cluster with IPv4 alone does
-// not have.
+// MayNeedBoth reports whether a Service requests addresses that a cluster with IPv4 alone does not
+// have.
 func MayNeedBoth(svc *api.Service) bool {
 	spec := &svc.Spec
 	return spec.IPFamilyPolicy != nil && *spec.IPFamilyPolicy == api.IPFamilyPolicyRequireDualStack ||
 		slices.Contains(spec.IPFamilies, api.IPv6Protocol) || len(spec.ClusterIPs) > 1
 }
 
-// Create assigns what a server assigns to a new Service.
+// Create assigns addresses and ports to a new Service.
 func Create(ctx context.Context, svc *api.Service, o Options) error {
 	return o.assign(func(store *servicestorage.REST, dryRun []string) error {
 		_, err := store.BeginCreate(ctx, svc, &metav1.CreateOptions{DryRun: dryRun})
@@ -56,7 +55,7 @@ func Create(ctx context.Context, svc *api.Service, o Options) error {
 	}, svc)
 }
 
-// Update assigns what a server assigns to a changed Service, which keeps what it had.
+// Update assigns addresses and ports to a changed Service, which keeps its old ones.
 func Update(ctx context.Context, svc *api.Service, old runtime.Object, o Options) error {
 	before, _ := old.(*api.Service)
 	return o.assign(func(store *servicestorage.REST, dryRun []string) error {
@@ -65,7 +64,7 @@ func Update(ctx context.Context, svc *api.Service, old runtime.Object, o Options
 	}, svc, before)
 }
 
-// assign assigns to a Service by a storage with node ports that none of the Services has.
+// assign assigns by means of a storage, with node ports that none of the Services has.
 func (o Options) assign(begin func(store *servicestorage.REST, dryRun []string) error, services ...*api.Service) error {
 	var dryRun []string
 	if o.DryRun {
@@ -85,8 +84,8 @@ func (o Options) ports() utilnet.PortRange {
 	return utilnet.PortRange{Base: 30000, Size: 2768} // k8s.io/kubernetes/pkg/kubeapiserver/options
 }
 
-// status returns an error as a server answers with it: one that is no status, such as that of
-// a node port that is written twice, with the code of an internal error.
+// status returns an error as a server's response: one that is no status, such as that of a repeated
+// node port, becomes an internal error.
 func status(err error) error {
 	if err == nil || errors.As(err, new(*apierrors.StatusError)) {
 		return err
@@ -94,14 +93,14 @@ func status(err error) error {
 	return refusal.Internal(err)
 }
 
-// serviceStorage is the server's storage of Services, and the node ports that it assigns. Only what it
-// does before it stores is of use here.
+// serviceStorage is the server's storage of Services, with the node ports that it assigns. Only the steps
+// before storing are used here.
 type serviceStorage struct {
 	store *servicestorage.REST
 	ports *nodePorts
 }
 
-// storage returns a storage, to be given back by done.
+// storage returns a storage, and the function that releases it.
 func (o Options) storage() (s *serviceStorage, done func()) {
 	pool := &singleStack
 	if o.DualStack {
@@ -124,16 +123,16 @@ func newStorage(families ...api.IPFamily) *serviceStorage {
 	ports := &nodePorts{}
 	store, _, _, err := servicestorage.NewREST(nowhere{}, families[0], allocators, ports, nil, nil, nil)
 	if err != nil {
-		panic(fmt.Sprintf("storage of services: %v", err)) // depends on nothing that is read
+		panic(fmt.Sprintf("storage of services: %v", err)) // it reads no input
 	}
 	return &serviceStorage{store: store, ports: ports}
 }
 
-// assignedIP stands for the address that a server would pick, which is chance.
+// assignedIP replaces the address that a server chooses at random.
 const assignedIP = "10.0.0.1"
 
-// anyAddress allocates the same address to everybody, and takes every other: which
-// range a cluster has is not known.
+// anyAddress always allocates the same address, and accepts every requested one, since the range of
+// the cluster is not known.
 type anyAddress struct {
 	ipallocator.Interface
 	family api.IPFamily
@@ -159,18 +158,18 @@ func (a anyAddress) AllocateNext() (net.IP, error) {
 // Release implements ipallocator.Interface.
 func (a anyAddress) Release(net.IP) error { return nil }
 
-// nodePorts allocates node ports, of which all are free but those of the Services at hand: which
-// others a cluster has is not known. A server picks one by chance, in the upper part of the range
-// (KEP-3682); here it is always the same, and none that people would write.
+// nodePorts allocates node ports. All ports count as free except those of the given Services, since
+// other Services of the cluster are not known. A server chooses one at random, in the upper part of
+// the range (KEP-3682); here it is always the same, one that people are unlikely to write.
 type nodePorts struct {
 	portallocator.Interface
 	ports utilnet.PortRange
-	// anywhere is set where a port may be out of the range.
+	// anywhere is set if a port may be out of the range.
 	anywhere bool
 	used     map[int]bool
 }
 
-// reset begins anew, with the ports of Services in use.
+// reset starts again, with the ports of Services in use.
 func (p *nodePorts) reset(o Options, services []*api.Service) {
 	p.ports, p.anywhere, p.used = o.ports(), o.Stored, map[int]bool{}
 	for _, svc := range services {
@@ -184,7 +183,7 @@ func (p *nodePorts) reset(o Options, services []*api.Service) {
 	}
 }
 
-// Has implements portallocator.Interface. A port that a Service asks for is free.
+// Has implements portallocator.Interface. Every port that a Service requests counts as free.
 func (*nodePorts) Has(int) bool { return false }
 
 // Allocate implements portallocator.Interface.
@@ -210,7 +209,7 @@ func (p *nodePorts) AllocateNext() (int, error) {
 // Release implements portallocator.Interface.
 func (*nodePorts) Release(int) error { return nil }
 
-// nowhere returns a storage that is none.
+// nowhere returns options without a storage backend.
 type nowhere struct{}
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

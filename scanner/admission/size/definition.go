@@ -3,20 +3,21 @@ package size
 import "encoding/json"
 
 const (
-	// added is more than a server adds to an object in a definition: fields that are false or empty.
+	// added is an upper bound of the bytes that a server adds to an object in a definition: fields
+	// that are false or empty.
 	added = 32
-	// written is more than it adds to a number that was written with an exponent.
+	// written is an upper bound of the bytes that it adds to a number written with an exponent.
 	written = 21
-	// respelled and escaped are what it adds to a character in another spelling.
+	// respelled and escaped are the bytes that it adds to a character that it encodes differently.
 	respelled, escaped = 4, 5
-	// managers is how often the managers of fields repeat what the metadata has, and created more than
-	// what is new in a definition as a whole.
+	// managers is how often managed fields repeat the metadata, and created an upper bound of the
+	// other new bytes.
 	managers, created = 4, 4 << 10
 )
 
-// OfDefinition returns as many bytes as a CustomResourceDefinition has at most, given as JSON, when it is created
-// and stored. The managers of its fields know those of the metadata one by one, but no schemas: the list of
-// versions is one field to them.
+// OfDefinition returns an upper bound of the size of a CustomResourceDefinition, given as JSON, after it is
+// created and stored, in bytes. Its managed fields contain those of the metadata one by one, but no schemas:
+// the list of versions is one field.
 func OfDefinition(text []byte) (int, error) {
 	var of struct {
 		Metadata json.RawMessage `json:"metadata"`

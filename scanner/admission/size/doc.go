@@ -1,3 +1,3 @@
-// Package size has how large requests to an API server and objects in etcd may be, and what is
-// said of those that are larger.
+// Package size has the size limits of requests to an API server and of objects in etcd, and the
+// errors about larger ones.
 package size

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// MaxRequest is how many bytes the body of a request may have (k8s.io/apiserver/pkg/server,
+	// MaxRequest is the maximum size of the body of a request, in bytes (k8s.io/apiserver/pkg/server,
 	// NewConfig).
 	MaxRequest = 3 << 20
-	// MaxStored is how many bytes a request to etcd may have: the default of its flag
+	// MaxStored is the maximum size of a request to etcd, in bytes: the default of its flag
 	// --max-request-bytes.
 	MaxStored = 1536 << 10
-	// maxSent is how many bytes etcd's client sends (go.etcd.io/etcd/client/v3,
+	// maxSent is the maximum size of a message of etcd's client, in bytes (go.etcd.io/etcd/client/v3,
 	// defaultMaxCallSendMsgSize).
 	maxSent = 2 << 20
-	// around is more than a request to etcd has beside the object: its key, up to three times,
-	// and the revision that it is compared with.
+	// around is an upper bound of the size of a request to etcd without the object: its key, up to
+	// three times, and the revision that it is compared with.
 	around = 2 << 10
 )
 
-// Request returns the refusal of a request whose body has so many bytes, nil for none.
+// Request returns the refusal of a request whose body has that many bytes, nil for none.
 func Request(bytes int) error {
 	if bytes <= MaxRequest {
 		return nil
@@ -31,9 +31,9 @@ func Request(bytes int) error {
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", MaxRequest))
 }
 
-// Stored returns the refusal of an object that has so many bytes where it is stored, nil for none.
-// An API server answers with the error of etcd or its client as it is. An error that is no refusal
-// says that it is not known, for an object that is just below the limit.
+// Stored returns the refusal of a stored object of that many bytes, nil for none. An API server
+// returns the error of etcd or its client unchanged. Just below the limit it is an error that is no
+// refusal: the result is not known.
 func Stored(bytes int) error {
 	message := "etcdserver: request is too large"
 	switch {

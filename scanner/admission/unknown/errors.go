@@ -14,9 +14,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 )
 
-// Error says that an answer of the API server depends on fields that are not known.
+// Error is the error for a result of the API server that depends on unknown fields.
 type Error struct {
-	// What depends on them.
+	// What describes the result.
 	What   string
 	Fields []render.Unknown
 }
@@ -29,14 +29,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Refusal is what an API server says to an object with stand-ins.
+// Refusal is an API server's refusal of an object with stand-ins.
 type Refusal struct {
 	*apierrors.StatusError
 	Object map[string]any
 }
 
-// Tolerate returns the refusal of an object with stand-ins without what is wrong with its
-// unknown fields; nil when that was all.
+// Tolerate returns the refusal of an object with stand-ins without the errors about its unknown
+// fields; nil when there are no others.
 func Tolerate(err error, fields []render.Unknown, object map[string]any) error {
 	var status *apierrors.StatusError
 	if len(fields) == 0 || !errors.As(err, &status) || status.ErrStatus.Reason != metav1.StatusReasonInvalid || status.ErrStatus.Details == nil {
@@ -53,14 +53,14 @@ func Tolerate(err error, fields []render.Unknown, object map[string]any) error {
 	return refusal.With(status, kept)
 }
 
-// Settle says what can be said when some stand-ins are refused. accepted is the number of
-// those that are not. The result is nil when the object may be accepted, an *Error when
-// that depends on its unknown fields, and otherwise a refusal that does not.
+// Settle returns the common result if some stand-ins are refused. accepted is the number of those
+// that are not. The result is nil when the object may be accepted, an *Error when that depends on its
+// unknown fields, and otherwise a refusal that does not depend on them.
 func Settle(refusals []Refusal, accepted int, fields []render.Unknown) error {
 	const what = "whether the API server accepts the object"
 	if accepted > 0 {
 		judged := func(r Refusal) bool { return r.ErrStatus.Code == http.StatusForbidden }
-		if slices.ContainsFunc(refusals, judged) { // by a plugin; all else takes values for valid
+		if slices.ContainsFunc(refusals, judged) { // by a plugin; other values are taken to be valid
 			return &Error{What: what, Fields: fields}
 		}
 		return nil
@@ -78,7 +78,7 @@ func Settle(refusals []Refusal, accepted int, fields []render.Unknown) error {
 	return &Error{What: what, Fields: fields}
 }
 
-// incomplete reports whether a server did not look at all of an object.
+// incomplete reports whether a server did not validate all of an object.
 func incomplete(r Refusal) bool {
 	return r.ErrStatus.Details != nil && slices.ContainsFunc(r.ErrStatus.Details.Causes, refusal.Incomplete)
 }
@@ -91,11 +91,12 @@ func mentions(r Refusal, fields []render.Unknown) bool {
 	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, r.Object, fields) })
 }
 
-// counted are what plugins say that look at a Pod or a claim as a whole: PodSecurity, LimitRanger and ResourceQuota.
+// counted are parts of the errors of plugins that evaluate a Pod or a claim as a whole: PodSecurity,
+// LimitRanger and ResourceQuota.
 var counted = []string{"violates PodSecurity ", " usage per ", " to request ratio per ", "must specify ", "exceeded quota: "}
 
-// counts reports whether a refusal is by a plugin that looks at an object as a whole, where a map or a list, for which there is
-// but one stand-in, is not known. Labels count for none of them.
+// counts reports whether a refusal is by a plugin that evaluates an object as a whole, and a map or a list is
+// unknown, for which there is only one stand-in. These plugins do not read labels.
 func (r Refusal) counts(fields []render.Unknown) bool {
 	return slices.ContainsFunc(counted, func(said string) bool { return strings.Contains(r.ErrStatus.Message, said) }) &&
 		slices.ContainsFunc(fields, func(f render.Unknown) bool {
@@ -107,9 +108,9 @@ func (r Refusal) counts(fields []render.Unknown) bool {
 		})
 }
 
-// relates reports whether something wrong may be an unknown field's fault: it is said of
-// what holds the field, of the field, or of one beside it, which may have to fit; or it
-// says that not all was looked at.
+// relates reports whether an unknown field may cause an error: the error is about the field, about a
+// value that contains it, or about one beside it, which may have to match; or it says that not
+// everything was validated.
 func relates(c metav1.StatusCause, object map[string]any, fields []render.Unknown) bool {
 	path := Path(refusal.Written(c, object))
 	beside := func(f render.Unknown) bool {
@@ -119,12 +120,13 @@ func relates(c metav1.StatusCause, object map[string]any, fields []render.Unknow
 	return Below(path, fields) || slices.ContainsFunc(fields, beside) || follows(c, fields) || strings.Contains(c.Message, "unknown-") || refusal.Incomplete(c)
 }
 
-// sources are the fields that others are validated by, which are not beside them: by the field, or by what is said.
+// sources are fields on which the validation of others depends that are not beside them. An error matches by
+// its field, or by its text.
 var sources = []struct {
 	field, said string
 	of          []string
 }{
-	{field: "spec.selector", of: []string{"spec", "template", "metadata", "labels"}}, // which are its default (k8s.io/kubernetes/pkg/apis/core/v1, SetDefaults_ReplicationController)
+	{field: "spec.selector", of: []string{"spec", "template", "metadata", "labels"}}, // the default is the template's labels (k8s.io/kubernetes/pkg/apis/core/v1, SetDefaults_ReplicationController)
 	{said: "compilation failed", of: []string{"spec", "variables"}},
 	{said: "compilation failed", of: []string{"spec", "paramKind"}},
 	{field: "metadata.name", said: "must be spec.names.plural", of: []string{"spec", "names"}}, // and the group, of a CustomResourceDefinition
@@ -133,7 +135,7 @@ var sources = []struct {
 	{said: "doesn't match RuntimeClass's defined Overhead", of: []string{"spec", "overhead"}},
 }
 
-// follows reports whether something wrong follows from an unknown field elsewhere.
+// follows reports whether an error may follow from an unknown field elsewhere.
 func follows(c metav1.StatusCause, fields []render.Unknown) bool {
 	for _, s := range sources {
 		if (s.field == "" || s.field == c.Field) && strings.Contains(c.Message, s.said) &&
@@ -147,7 +149,7 @@ func follows(c metav1.StatusCause, fields []render.Unknown) bool {
 	return false
 }
 
-// commonCauses returns what is wrong with all stand-ins and not their fault.
+// commonCauses returns the errors that all stand-ins have and do not cause.
 func commonCauses(refusals []Refusal, fields []render.Unknown) []metav1.StatusCause {
 	var common []metav1.StatusCause
 	for i, r := range refusals {

@@ -9,15 +9,15 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Labels are labels whose values are not known.
+// Labels are the labels with unknown values.
 type Labels struct {
 	keys map[string]*render.Unknown
-	// all is set when it is not known which labels there are, but for the label but.
+	// all is set if any label may be unknown, except the label but.
 	all *render.Unknown
 	but string
 }
 
-// LabelsOf returns those labels of an object that are not known.
+// LabelsOf returns the unknown labels of an object.
 func LabelsOf(fields []render.Unknown) Labels {
 	u := Labels{keys: map[string]*render.Unknown{}}
 	for i := range fields {
@@ -32,10 +32,10 @@ func LabelsOf(fields []render.Unknown) Labels {
 	return u
 }
 
-// LabelsBut are all labels but one.
+// LabelsBut returns Labels in which all labels but one are unknown.
 func LabelsBut(key string) Labels { return Labels{all: &render.Unknown{}, but: key} }
 
-// field returns why a label is not known; nil when it is.
+// field returns the unknown field of a label; nil when its value is known.
 func (u Labels) field(key string) *render.Unknown {
 	if u.all != nil && (u.but == "" || key != u.but) {
 		return u.all
@@ -43,8 +43,8 @@ func (u Labels) field(key string) *render.Unknown {
 	return u.keys[key]
 }
 
-// Selected returns why it is not known whether a selector selects labels, after a text: the selector requires one
-// that is not known, and no other decides. It is empty when that is known.
+// Selected returns the reason why it is not known whether a selector selects labels, after a text: the
+// selector requires an unknown label, and no other requirement decides. It returns "" if it is known.
 func (u Labels) Selected(s *metav1.LabelSelector, set labels.Set, text string) string {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {

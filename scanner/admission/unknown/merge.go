@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Merge puts together what preparing an object with several stand-ins for its unknown
-// fields gave. What is not the same in all, or is at one of these fields, becomes a Value.
-// related are unknown fields of other objects on which the result may depend as well.
+// Merge combines the results of preparing an object with several stand-ins for its unknown fields.
+// Values that are not equal in all results, or are at one of these fields, become a Value. related
+// are unknown fields of other objects on which the result may depend as well.
 func Merge(results []map[string]any, fields, related []render.Unknown) map[string]any {
 	m := merger{fields: fields, all: slices.Concat(fields, related)}
 	values := make([]any, len(results))
@@ -29,8 +29,8 @@ func Merge(results []map[string]any, fields, related []render.Unknown) map[strin
 	return content
 }
 
-// missing returns a value with a Value where the way to an unknown field ends: stand-ins
-// that are empty may not be stored at all.
+// missing returns a value with a Value where the path to an unknown field ends: empty stand-ins may
+// not be stored at all.
 func missing(value any, path []string, f *render.Unknown) any {
 	if len(path) == 0 {
 		return value
@@ -58,7 +58,7 @@ func missing(value any, path []string, f *render.Unknown) any {
 
 type merger struct {
 	fields []render.Unknown
-	// all are those that values can depend on.
+	// all are the fields on which values may depend.
 	all []render.Unknown
 }
 
@@ -129,7 +129,7 @@ func (m merger) mergeLists(values []any, path []string) any {
 	return merged
 }
 
-// nearest returns the unknown field that has most of a path.
+// nearest returns the unknown field that shares the longest beginning with a path.
 func (m merger) nearest(path []string) *render.Unknown {
 	best, most := 0, -1
 	for i, f := range m.all {
@@ -144,8 +144,7 @@ func (m merger) nearest(path []string) *render.Unknown {
 	return &m.all[best]
 }
 
-// Fields returns the unknown fields of a content that Merge gave, in the order of their
-// paths.
+// Fields returns the unknown fields of a result of Merge, sorted by path.
 func Fields(content map[string]any) []render.Unknown {
 	var found []render.Unknown
 	var walk func(value any, path []string)
@@ -168,8 +167,8 @@ func Fields(content map[string]any) []render.Unknown {
 	return found
 }
 
-// Converted returns what is known of an object with unknown fields in another version of
-// its kind: what it is, and metadata that versions have in common.
+// Converted returns the known part of an object with unknown fields in another version of its kind:
+// apiVersion, kind, and the metadata that versions have in common.
 func Converted(content map[string]any, fields []render.Unknown) map[string]any {
 	if len(fields) == 0 || content == nil {
 		return content
@@ -182,7 +181,7 @@ func Converted(content map[string]any, fields []render.Unknown) map[string]any {
 		case "metadata":
 			metadata, _ := item.(map[string]any)
 			metadata = maps.Clone(metadata)
-			metadata["annotations"] = Value{Field: &fields[0], Maybe: true} // where old versions keep what they do not know
+			metadata["annotations"] = Value{Field: &fields[0], Maybe: true} // old versions keep fields that they do not have there
 			out[key] = metadata
 		default:
 			out[key] = Value{Field: &fields[0], Maybe: true}

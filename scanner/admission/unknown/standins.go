@@ -12,17 +12,16 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// StandIns are the values with which an object is prepared in place of those of its
-// unknown fields.
+// StandIns are the values with which an object is prepared in place of those of its unknown fields.
 type StandIns struct {
 	types Types
-	// numbers are those of the texts that are in the place of values: what is written alike
-	// has the same value, before and after a change.
+	// numbers has the numbers of stand-ins by written text: equal texts have equal stand-ins, before
+	// and after a change.
 	numbers map[string]int
-	// more are values of other fields, with which what depends on two fields being equal,
-	// or in some order, can be told.
+	// more are values of other fields. They reveal results that depend on two fields being equal, or
+	// on their order.
 	more []any
-	// written are the texts that stand-ins are in the place of.
+	// written maps stand-ins to the texts that they replace.
 	written map[string]string
 }
 
@@ -34,7 +33,7 @@ func New(types Types) *StandIns {
 // mostRuns bounds how often an object is prepared.
 const mostRuns = 24
 
-// Runs returns how many different stand-ins there are for some unknown fields of an object.
+// Runs returns the number of different stand-ins for some unknown fields of an object.
 func (s *StandIns) Runs(content map[string]any, fields []render.Unknown) int {
 	n := 3
 	for i := range fields {
@@ -61,11 +60,11 @@ func (s *StandIns) Among(content any) {
 	}
 }
 
-// quoted is a text in what is said to an object.
+// quoted matches a quoted text in an error.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// AmongSaid adds the texts that refusals name, which may be what a field has to be, and
-// what they are made of: the group of a definition is the end of its name.
+// AmongSaid adds the texts that refusals quote, which may be required values of a field, and their
+// parts: the group of a definition is the end of its name.
 func (s *StandIns) AmongSaid(refusals []Refusal) {
 	for _, r := range refusals {
 		for _, text := range quoted.FindAllString(r.ErrStatus.Message, -1) {
@@ -82,12 +81,12 @@ func (s *StandIns) AmongSaid(refusals []Refusal) {
 	}
 }
 
-// sameRun is the run in which an object and what it was before have the same values, as
-// far as one of them is known: what an update changes may depend on nothing else.
+// sameRun is the run in which an object and its other version have equal values, as far as one of
+// them is known: an update may depend only on whether a value changes.
 const sameRun = 1
 
-// Fill returns an object with the stand-ins of a run. other is the object before the
-// change, or after it; nil when there is none.
+// Fill returns an object with the stand-ins of a run. other is the object before the change, or after
+// it; nil when there is none.
 func (s *StandIns) Fill(content, other map[string]any, fields []render.Unknown, run int) map[string]any {
 	var out any = content
 	for i := range fields {
@@ -108,8 +107,7 @@ func (s *StandIns) Fill(content, other map[string]any, fields []render.Unknown, 
 	return filled
 }
 
-// Written returns a content that was made of one with stand-ins with the texts that they
-// are in the place of.
+// Written returns content that was prepared with stand-ins with the written texts in their place.
 func (s *StandIns) Written(content map[string]any) map[string]any {
 	written, _ := s.restored(content).(map[string]any)
 	return written
@@ -140,7 +138,7 @@ func (s *StandIns) restored(value any) any {
 	return value
 }
 
-// replaced returns a copy of a value with another at a path, which shares the rest.
+// replaced returns a copy of a value with another at a path; it shares the rest.
 func replaced(value any, path []string, with any) any {
 	if len(path) == 0 {
 		return with
@@ -165,7 +163,7 @@ func replaced(value any, path []string, with any) any {
 	return value
 }
 
-// variable is what a deployer substitutes.
+// variable matches a variable that a deployer substitutes.
 var variable = regexp.MustCompile(`\$\{[^{}]*\}`)
 
 // values returns the stand-ins for a field.
@@ -179,7 +177,7 @@ func (s *StandIns) values(f *render.Unknown, written any) []any {
 	values := s.ofType(t, f.Path, n)
 	template, _ := written.(string)
 	if rest := variable.ReplaceAllString(template, ""); rest != template && strings.TrimSpace(rest) != "" && t.kind == text {
-		values = nil // a text that is not empty
+		values = nil // the text is not empty
 		for i := range 3 {
 			values = append(values, variable.ReplaceAllString(template, fmt.Sprintf("unknown-%d-%d", n, i)))
 		}
@@ -194,7 +192,7 @@ func (s *StandIns) values(f *render.Unknown, written any) []any {
 	return append(values, t.values...)
 }
 
-// fitting returns those of some values that a template may become.
+// fitting returns those values that may result from a template.
 func fitting(template string, values []any) (fit []any) {
 	parts := variable.Split(template, -1)
 	for _, v := range values {
@@ -205,7 +203,7 @@ func fitting(template string, values []any) (fit []any) {
 	return fit
 }
 
-// consists reports whether a text is that of two parts or more, with anything between them.
+// consists reports whether a text consists of two or more parts, with anything between them.
 func consists(text string, parts []string) bool {
 	rest, ok := strings.CutPrefix(text, parts[0])
 	for _, part := range parts[1 : len(parts)-1] {
@@ -221,10 +219,10 @@ func (s *StandIns) ofType(t Type, path []string, n int) []any {
 	switch t.kind {
 	case text:
 		values := []any{name, name + "-a", nil}
-		if len(path) > 0 && path[len(path)-1] == "image" { // whose tag decides imagePullPolicy
+		if len(path) > 0 && path[len(path)-1] == "image" { // its tag determines imagePullPolicy
 			values = append(values, name+":1")
 		}
-		if len(path) > 0 && path[len(path)-1] == "clusterIP" { // of which clusterIPs is made
+		if len(path) > 0 && path[len(path)-1] == "clusterIP" { // clusterIPs is derived from it
 			values = append(values, "None", "10.96.0.7")
 		}
 		return values

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// kind is what a field of an object can hold.
+// kind is the kind of values of a field.
 type kind int
 
 const (
@@ -35,14 +35,14 @@ const (
 // Type is the type of a field.
 type Type struct {
 	kind kind
-	// values are the only ones the field can have, if there are such.
+	// values are the only allowed values of the field, if it has such.
 	values []any
 }
 
 // Types returns the type of the field at a path.
 type Types func(path []string) Type
 
-// OfCustom returns the types of a custom resource with a schema, nil when it has none.
+// OfCustom returns the types of a custom resource with a schema, which may be nil.
 func OfCustom(schema *structuralschema.Structural) Types {
 	return func(path []string) Type {
 		at := schema
@@ -95,8 +95,8 @@ func ofSchema(s *structuralschema.Structural) Type {
 	return t
 }
 
-// Of returns the types of the fields of a Go type of the API. values returns the only ones
-// that a field of a struct can have, by the name of the struct's model; nil where any is.
+// Of returns the types of the fields of a Go type of the API. values returns the only allowed values
+// of a field of a struct, by the name of the struct's model; nil if it allows any.
 func Of(t reflect.Type, values func(model, field string) []any) Types {
 	return func(path []string) Type {
 		at, out := t, Type{}
@@ -138,7 +138,7 @@ func dereferenced(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldOf returns the type of the field of a struct that is called so in JSON.
+// fieldOf returns the type of the field of a struct by its JSON name.
 func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -155,7 +155,7 @@ func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// leaves are the Go types with a JSON form of their own.
+// leaves are the Go types with their own JSON representation.
 var leaves = map[reflect.Type]kind{
 	reflect.TypeFor[resource.Quantity]():    quantity,
 	reflect.TypeFor[intstr.IntOrString]():   numberOrText,

@@ -13,25 +13,24 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Value is in the content of an object in place of a value that is not known.
+// Value replaces an unknown value in the content of an object.
 type Value struct {
 	// Field is the field on which the value depends.
 	Field *render.Unknown
-	// Maybe is set when it is not known whether the field is there.
+	// Maybe is set when the field may be absent.
 	Maybe bool
 }
 
-// Open is in the content of an object in place of a map that may have more keys than are
-// known.
+// Open replaces a map in the content of an object that may have more keys than the known ones.
 type Open struct {
 	Content map[string]any
-	// Path leads to the map, and Reason says why a key that is not there is not known.
+	// Path leads to the map, and Reason is the reason why other keys are unknown.
 	Path   []string
 	Reason string
 }
 
-// WithDefaults returns the content of an object of a kind whose schema is not known: all
-// maps outside of its metadata may have more keys.
+// WithDefaults returns the content of an object of a kind without a known schema: all maps outside of
+// its metadata may have more keys.
 func WithDefaults(content map[string]any, reason string) Open {
 	out := map[string]any{}
 	for key, item := range content {
@@ -43,8 +42,8 @@ func WithDefaults(content map[string]any, reason string) Open {
 	return Open{Content: out, Reason: reason}
 }
 
-// WithoutSchema marks an object of a kind that is known by name: fields which are not
-// written may be there, since the kind's CustomResourceDefinition may have a default for them.
+// WithoutSchema marks an object of a kind that is known by name: fields that are not written may
+// exist, since the kind's CustomResourceDefinition may have a default for them.
 func WithoutSchema(kind schema.GroupVersionKind, content map[string]any) any {
 	if content == nil {
 		return nil
@@ -70,7 +69,7 @@ func opened(value any, path []string, reason string) any {
 	return value
 }
 
-// FieldPath returns a path as the Kubernetes API writes it.
+// FieldPath returns a path in the notation of the Kubernetes API.
 func FieldPath(path []string) string {
 	text := ""
 	for _, step := range path {
@@ -83,7 +82,7 @@ func FieldPath(path []string) string {
 	return text
 }
 
-// Describe says which field is not known and why.
+// Describe returns an unknown field and the reason, as a sentence.
 func Describe(f *render.Unknown) string {
 	if len(f.Path) == 0 {
 		return "the object is not known: " + f.Reason
@@ -91,12 +90,12 @@ func Describe(f *render.Unknown) string {
 	return FieldPath(f.Path) + " is not known: " + f.Reason
 }
 
-// Which names an unknown field and says why it is not known.
+// Which returns an unknown field and the reason, as a noun phrase.
 func Which(f *render.Unknown) string {
 	return cmp.Or(FieldPath(f.Path), "the object") + ", which is not known: " + f.Reason
 }
 
-// At reports whether a path is that of an unknown field, or of something below one.
+// At reports whether a path is that of an unknown field, or below one.
 func At(path []string, fields []render.Unknown) bool {
 	return slices.ContainsFunc(fields, func(f render.Unknown) bool {
 		return len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
@@ -110,7 +109,7 @@ func Below(path []string, fields []render.Unknown) bool {
 	})
 }
 
-// Path reads a path as the Kubernetes API writes it.
+// Path parses a path in the notation of the Kubernetes API.
 func Path(field string) []string {
 	var path []string
 	for _, step := range origin.ParsePath(strings.TrimSpace(field)) {
@@ -119,11 +118,10 @@ func Path(field string) []string {
 	return path
 }
 
-// identity are the fields without which nothing can be said about an object.
+// identity are the fields that identify an object.
 var identity = [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}}
 
-// Identity returns the unknown field because of which it is not known which object it is;
-// nil when that is known.
+// Identity returns the unknown field because of which the object is not identified; nil if it is.
 func Identity(fields []render.Unknown) *render.Unknown {
 	for i := range fields {
 		for _, path := range identity {

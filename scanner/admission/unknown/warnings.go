@@ -8,9 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Warnings returns what an API server warns of in an object without what it has to say against a
-// stand-in: that a certificate and a key, one of which is not known, are no pair. content is the object
-// with stand-ins.
+// Warnings returns an API server's warnings about an object without those about a stand-in: that a
+// certificate and a key, one of which is unknown, do not match. content is the object with stand-ins.
 func Warnings(warnings []string, content map[string]any, fields []render.Unknown) []string {
 	if content["kind"] != "Secret" || content["type"] != "kubernetes.io/tls" {
 		return warnings
