@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// firstRevision is the revision of a workload as it was created.
+	// firstRevision is the revision of a new workload.
 	firstRevision = 1
-	// maxRevisionHistory is the controller's bound of an annotation that a first
-	// revision does not have.
+	// maxRevisionHistory is the controller's bound of an annotation that a first revision does not
+	// have.
 	maxRevisionHistory = 2000
-	// nodeName stands for a node: a DaemonSet has a Pod on each, and which there are
-	// is not known.
+	// nodeName is the name of the node of a DaemonSet's Pod: there is a Pod on each node, and the
+	// nodes are not known.
 	nodeName = "node"
 )
 
-// replicaSetOf is the new ReplicaSet of a Deployment, as getNewReplicaSet makes it
+// replicaSetOf returns the new ReplicaSet of a Deployment, like getNewReplicaSet
 // (k8s.io/kubernetes/pkg/controller/deployment/sync.go).
 func replicaSetOf(d *appsv1.Deployment) (*Generated, error) {
 	if d.Spec.Paused {
@@ -62,13 +62,13 @@ func replicaSetOf(d *appsv1.Deployment) (*Generated, error) {
 	})
 }
 
-// replicaSetName bounds the name as the controller's generateReplicaSetName does.
+// replicaSetName truncates the name like the controller's generateReplicaSetName.
 func replicaSetName(deployment, hash string) string {
 	most := validation.DNS1123SubdomainMaxLength - len("-") - len(hash)
 	return deployment[:min(len(deployment), most)] + "-" + hash
 }
 
-// replicaOf is a Pod of a ReplicaSet or ReplicationController
+// replicaOf returns a Pod of a ReplicaSet or ReplicationController
 // (k8s.io/kubernetes/pkg/controller/replicaset/replica_set.go).
 func replicaOf(owner controllerObject, template *corev1.PodTemplateSpec, replicas *int32, kind schema.GroupVersionKind, name string) (*Generated, error) {
 	if template == nil || replicas == nil || *replicas == 0 {
@@ -87,12 +87,12 @@ type controllerObject interface {
 	runtime.Object
 }
 
-// daemonPodOf is a Pod of a DaemonSet
+// daemonPodOf returns a Pod of a DaemonSet
 // (k8s.io/kubernetes/pkg/controller/daemon/daemon_controller.go, syncNodes).
 func daemonPodOf(ds *appsv1.DaemonSet) (*Generated, error) {
 	generation, err := daemonutil.GetTemplateGeneration(ds)
 	if err != nil {
-		generation = nil // so the controller has it
+		generation = nil // as in the controller
 	}
 	template := daemonutil.CreatePodTemplate(ds.Spec.Template, generation, controller.ComputeHash(&ds.Spec.Template, ds.Status.CollisionCount))
 	template.Spec.Affinity = daemonutil.ReplaceDaemonSetPodNodeNameNodeAffinity(template.Spec.Affinity, nodeName)
@@ -104,8 +104,8 @@ func daemonPodOf(ds *appsv1.DaemonSet) (*Generated, error) {
 	return newGeneratedPod(pod, ds, "daemon-set-controller", templateMoves())
 }
 
-// statefulPodOf is the first Pod of a StatefulSet, as newVersionedStatefulSetPod
-// makes it (k8s.io/kubernetes/pkg/controller/statefulset/stateful_set_utils.go).
+// statefulPodOf returns the first Pod of a StatefulSet, like newVersionedStatefulSetPod
+// (k8s.io/kubernetes/pkg/controller/statefulset/stateful_set_utils.go).
 func statefulPodOf(set *appsv1.StatefulSet) (*Generated, error) {
 	if set.Spec.Replicas == nil || *set.Spec.Replicas == 0 {
 		return nil, nil
@@ -135,9 +135,9 @@ func statefulPodOf(set *appsv1.StatefulSet) (*Generated, error) {
 	return newGeneratedPod(pod, set, "statefulset-controller", append(moves, templateMoves()...))
 }
 
-// claimVolumes puts the volumes of the claim templates before those of the Pod
-// template that have other names (updateStorage), and returns where each is written.
-// The controller has the claims in an order left to chance.
+// claimVolumes adds the volumes of the claim templates before those of the Pod template that have
+// other names (updateStorage), and returns the field of each. The controller adds the claims in
+// random order.
 func claimVolumes(set *appsv1.StatefulSet, pod *corev1.Pod) []move {
 	volumes, moves := []corev1.Volume{}, []move{}
 	add := func(v corev1.Volume, written string, i int) {
@@ -159,7 +159,7 @@ func claimVolumes(set *appsv1.StatefulSet, pod *corev1.Pod) []move {
 	return moves
 }
 
-// statefulRevision names the revision of a StatefulSet by the hash of its template
+// statefulRevision returns the name of the revision of a StatefulSet, with the hash of its template
 // in the form of a patch (newRevision, getPatch).
 func statefulRevision(set *appsv1.StatefulSet, kind schema.GroupVersionKind) (string, error) {
 	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&set.Spec.Template)

@@ -2,11 +2,11 @@ package controllers
 
 import "strings"
 
-// move records that what is below a field of a generated object was written below
-// another field of its owner.
+// move records that the fields below a field of a generated object come from those below another
+// field of its owner.
 type move struct{ from, to string }
 
-// templateMoves are those of a Pod made of spec.template.
+// templateMoves returns the moves of a Pod created from spec.template.
 func templateMoves() []move {
 	return []move{
 		{"metadata.name", "metadata.name"},
@@ -17,8 +17,8 @@ func templateMoves() []move {
 	}
 }
 
-// OwnerField is the field of the owner that a field of the generated object comes
-// from; ok is false when it comes from none.
+// OwnerField returns the field of the owner that a field of the generated object comes from; ok is
+// false if there is none.
 func (g *Generated) OwnerField(path string) (field string, ok bool) {
 	for _, m := range g.moves {
 		if rest, ok := strings.CutPrefix(path, m.from); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {

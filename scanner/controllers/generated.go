@@ -21,32 +21,31 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// Generated is an object that a controller of kube-controller-manager creates for
-// another one, its owner.
+// Generated is an object that a controller of kube-controller-manager creates for another one, its
+// owner.
 type Generated struct {
-	// Object is what the controller sends.
+	// Object is the object that the controller sends.
 	Object *admission.Object
 	// User is the controller's service account.
 	User  user.Info
 	moves []move
 }
 
-// Ask is the request the controller makes.
+// Ask returns the controller's request.
 func (g *Generated) Ask() admission.Ask {
 	return admission.Ask{Operation: apiserver.Create, User: g.User, Object: g.Object, MadeUp: true}
 }
 
-// Generate returns what the controller of a workload creates once the request is
-// granted: the ReplicaSet of a Deployment, the Job of a CronJob, the first Pod of
-// the others. It is nil for other objects, for a DELETE, and for a workload that
-// creates nothing: without replicas, paused, suspended, or managed by a controller
-// that is not Kubernetes' own.
+// Generate returns the object that the controller of a workload creates once the request is allowed:
+// the ReplicaSet of a Deployment, the Job of a CronJob, the first Pod of the others. It is nil for
+// other objects, for a DELETE, and for a workload for which nothing is created: without replicas,
+// paused, suspended, or managed by a controller that is not Kubernetes' own.
 //
-// What a server or chance decides is fixed here: the revision is 1, a DaemonSet's
+// Values that a server chooses or that are random are fixed here: the revision is 1, a DaemonSet's
 // node is called "node", and a CronJob is due when it is created.
 //
-// Of an object with unknown fields it is what comes of those values with which something
-// is created, and what is not the same for all of them is unknown as well.
+// For an object with unknown fields it is the object created for those values for which there is one;
+// fields that differ among these are unknown as well.
 func Generate(r *admission.Request) (*Generated, error) {
 	g, err := generate(r)
 	if err != nil {
@@ -75,7 +74,7 @@ func Generate(r *admission.Request) (*Generated, error) {
 	return &Generated{Object: object, User: g.User, moves: g.moves}, nil
 }
 
-// unknown returns the fields that are unknown because those of the owner are.
+// unknown returns the fields that depend on unknown fields of the owner.
 func (g *Generated) unknown(contents []map[string]any, fields []render.Unknown) []render.Unknown {
 	var moved []render.Unknown
 	for _, f := range fields {
@@ -120,8 +119,8 @@ func generate(r *admission.Request) (*Generated, error) {
 	return nil, fmt.Errorf("unexpected type %T of %s", v.VersionedObject, kind)
 }
 
-// GeneratedBy are the resources that controllers create for a workload of the
-// kind, the Pod and what comes before it; none when the kind is no workload.
+// GeneratedBy returns the resources that controllers create for a workload of a kind, the Pod and
+// those in between; none if the kind is no workload.
 func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 	pods := gr("", "pods")
 	switch kind {
@@ -137,13 +136,12 @@ func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 	return nil
 }
 
-// JudgesPods reports whether the server itself may refuse a Pod in the namespace
-// whose workload it accepts: a Pod Security level is enforced, or a LimitRange or a
-// ResourceQuota limits Pods.
+// JudgesPods reports whether the server itself may refuse a Pod in a namespace although it accepts
+// the workload: a Pod Security level is enforced, or a LimitRange or a ResourceQuota limits Pods.
 func JudgesPods(c *admission.Cluster, namespace string) bool {
 	ns, _, err := c.Namespace(namespace)
 	if err != nil {
-		return true // the Pod's own request reports what is wrong
+		return true // the Pod's own request reports the error
 	}
 	if level := ns.Labels[podsecurity.EnforceLevelLabel]; level != "" && level != string(podsecurity.LevelPrivileged) {
 		return true
@@ -158,7 +156,7 @@ func gr(group, resource string) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: resource}
 }
 
-// newGenerated makes what a controller sends of a typed object.
+// newGenerated returns a typed object as a controller sends it.
 func newGenerated(obj runtime.Object, kind schema.GroupVersionKind, controller string, moves []move) (*Generated, error) {
 	content, err := admission.Content(obj)
 	if err != nil {
@@ -173,8 +171,8 @@ func newGeneratedPod(pod *corev1.Pod, owner metav1.Object, controller string, mo
 	return newGenerated(pod, corev1.SchemeGroupVersion.WithKind("Pod"), controller, moves)
 }
 
-// controllerUser is a controller's service account, as
-// kube-controller-manager --use-service-account-credentials uses it.
+// controllerUser returns a controller's service account, as kube-controller-manager
+// --use-service-account-credentials uses it.
 func controllerUser(name string) user.Info {
 	return &user.DefaultInfo{
 		Name:   serviceaccount.MakeUsername(metav1.NamespaceSystem, name),

@@ -16,9 +16,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// jobOf is the Job of a CronJob that is due, as getJobFromTemplate2 makes it
-// (k8s.io/kubernetes/pkg/controller/cronjob/utils.go). The time is in UTC whatever
-// spec.timeZone says, since the zones known differ from machine to machine.
+// jobOf returns the Job of a CronJob that is due, like getJobFromTemplate2
+// (k8s.io/kubernetes/pkg/controller/cronjob/utils.go). The time is in UTC whatever spec.timeZone is,
+// since the known zones differ from machine to machine.
 func jobOf(cj *batchv1.CronJob) (*Generated, error) {
 	if cj.Spec.Suspend != nil && *cj.Spec.Suspend {
 		return nil, nil
@@ -43,8 +43,8 @@ func jobOf(cj *batchv1.CronJob) (*Generated, error) {
 	})
 }
 
-// jobPodOf is the first Pod of a Job
-// (k8s.io/kubernetes/pkg/controller/job/job_controller.go, manageJob).
+// jobPodOf returns the first Pod of a Job (k8s.io/kubernetes/pkg/controller/job/job_controller.go,
+// manageJob).
 func jobPodOf(job *batchv1.Job) (*Generated, error) {
 	if !isActive(job) {
 		return nil, nil
@@ -108,7 +108,7 @@ func addIndexVariable(c *corev1.Container) {
 	}})
 }
 
-// indexedName is the metadata.generateName of a Pod of an indexed Job.
+// indexedName returns the metadata.generateName of a Pod of an indexed Job.
 func indexedName(job string) string {
 	suffix := "-" + firstIndex + "-"
 	return job[:min(len(job), names.MaxGeneratedNameLength-len(suffix))] + suffix

@@ -2,18 +2,18 @@ package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// Complete are the kinds of which a state has all objects, as a live server has of every kind:
-// what is not found of them does not exist. Of other kinds what is not found is unknown. The zero
-// value has no kind.
+// Complete are the kinds of which a state has all objects, as a live server has of every kind: an
+// object of these that is not found does not exist. Of other kinds it is unknown. The zero value has
+// no kinds.
 type Complete struct {
 	all   bool
 	kinds map[schema.GroupKind]bool
 }
 
-// CompleteAll are all kinds, as a live server has them.
+// CompleteAll returns all kinds, for a state like that of a live server.
 func CompleteAll() Complete { return Complete{all: true} }
 
-// CompleteOf are the given kinds.
+// CompleteOf returns the given kinds.
 func CompleteOf(kinds ...schema.GroupKind) Complete {
 	c := Complete{kinds: map[schema.GroupKind]bool{}}
 	for _, kind := range kinds {

@@ -14,65 +14,67 @@ const (
 	GroupRBAC       = "rbac.authorization.k8s.io"
 )
 
-// Kinds that have a meaning of their own in the code.
+// Kinds that the code names.
 var (
 	Policy  = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicy"}
 	Binding = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicyBinding"}
-	// Mutation and MutationBinding are a policy that changes objects, and its binding.
+	// Mutation and MutationBinding are the kinds of mutating policies and their bindings.
 	Mutation        = schema.GroupKind{Group: GroupAdmission, Kind: "MutatingAdmissionPolicy"}
 	MutationBinding = schema.GroupKind{Group: GroupAdmission, Kind: "MutatingAdmissionPolicyBinding"}
 	Namespace       = schema.GroupKind{Kind: "Namespace"}
 	// ServiceAccount is the account of a Pod.
 	ServiceAccount = schema.GroupKind{Kind: "ServiceAccount"}
 	Definition     = schema.GroupKind{Group: GroupExtensions, Kind: "CustomResourceDefinition"}
-	// HelmRelease has helm-controller of Flux install a chart.
+	// HelmRelease is the kind for which Flux's helm-controller installs a chart.
 	HelmRelease = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 )
 
-// Effect says what objects of a kind do to requests about other objects.
+// Effect is the effect of objects of a kind on requests about other objects.
 type Effect int
 
 const (
-	// None: nothing that is known here.
+	// None means that there is no known effect.
 	None Effect = iota
-	// Judges: a policy or a binding, which allow and deny requests, or change their objects.
+	// Judges is the effect of a policy or a binding: they allow and deny requests, or change their
+	// objects.
 	Judges
-	// Contains: a Namespace, whose labels and annotations policies see.
+	// Contains is the effect of a Namespace: policies read its labels and annotations.
 	Contains
-	// Defines: a CustomResourceDefinition, which defines the kind of others.
+	// Defines is the effect of a CustomResourceDefinition: it defines the kind of others.
 	Defines
-	// Authorizes: RBAC, which policies can ask about.
+	// Authorizes is the effect of RBAC objects: policies can check rights.
 	Authorizes
-	// Completes: admission plugins look it up to complete objects, or to refuse them.
+	// Completes means that admission plugins look up the object to complete others, or to refuse
+	// them.
 	Completes
-	// NotSimulated: an API server changes or refuses requests by it; verdicts do not
-	// include that.
+	// NotSimulated means that an API server changes or refuses requests because of the object, which
+	// verdicts do not include.
 	NotSimulated
 )
 
 // Kind is a row of the table.
 type Kind struct {
-	// GroupKind is the kind. A row without a Kind is for all kinds of the group that
-	// have no row of their own.
+	// GroupKind is the kind. A row without a Kind is for all kinds of the group that have no row of
+	// their own.
 	schema.GroupKind
 	Effect Effect
-	// Governs is set when roots may have different versions of an object, which are
-	// kept apart, and a change of the object makes others be judged again.
+	// Governs is set when roots may have different versions of an object, which are kept apart, and
+	// other objects are judged again if one changes.
 	Governs bool
 	// Version is the API version in which admission plugins read the kind.
 	Version string
-	// NeededBy says which objects make an API server look for objects of the kind.
+	// NeededBy describes the objects for which an API server looks up objects of the kind.
 	NeededBy Need
 }
 
-// Need describes objects by what they hold. An object that matches one of Fields or
-// Kinds is described.
+// Need describes objects by their contents. It describes an object that matches one of Fields or
+// Kinds.
 type Need struct {
 	// Fields are names of fields, at any depth.
 	Fields []string
 	// Kinds are kinds, of any group.
 	Kinds []string
-	// InNamespace is set when only what lies in the object's namespace is looked for.
+	// InNamespace is set when only objects in the same namespace are looked up.
 	InNamespace bool
 }
 
@@ -97,7 +99,7 @@ func With(effect Effect) iter.Seq[Kind] {
 	}
 }
 
-// IsPolicy reports whether a kind is that of policies or of bindings, which validate or mutate.
+// IsPolicy reports whether a kind is that of validating or mutating policies or bindings.
 func IsPolicy(kind schema.GroupKind) bool {
 	return kind == Policy || kind == Binding || IsMutation(kind)
 }
@@ -113,11 +115,11 @@ func BoundBy(binding schema.GroupKind) schema.GroupKind {
 	return Policy
 }
 
-// Describes reports whether an object of a kind is described. has reports whether the
-// object has a field of a name, at any depth.
+// Describes reports whether n describes an object of a kind. has reports whether the object has a
+// field of a name, at any depth.
 func (n Need) Describes(kind string, has func(field string) bool) bool {
 	return slices.Contains(n.Kinds, kind) || slices.ContainsFunc(n.Fields, has)
 }
 
-// IsMutation reports whether a kind is that of a policy that changes objects, or of its binding.
+// IsMutation reports whether a kind is that of mutating policies or their bindings.
 func IsMutation(kind schema.GroupKind) bool { return kind == Mutation || kind == MutationBinding }

@@ -8,19 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// knownKinds lists kinds that are known by name though nothing defines them.
+// knownKinds lists kinds that are known by name if nothing defines them.
 //
 //go:embed known.txt
 var knownKinds string
 
-// Known is how an API server serves a kind that is known by name, without the
-// CustomResourceDefinition that says what its objects hold.
+// Known describes how an API server serves a kind that is known by name, without its
+// CustomResourceDefinition and so without a schema.
 type Known struct {
 	Plural     string
 	Namespaced bool
 }
 
-// ByName returns what is known of a kind by its name; ok is false when nothing is.
+// ByName returns a kind that is known by name; ok is false for others.
 func ByName(kind schema.GroupKind) (known Known, ok bool) {
 	known, ok = byName()[kind]
 	return known, ok

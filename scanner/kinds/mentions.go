@@ -5,12 +5,12 @@ import (
 	"io/fs"
 )
 
-// largestManifest is the size in bytes up to which a file is searched: no manifest of
-// a policy is larger, because no object that a server stores is.
+// largestManifest is the size in bytes up to which a file is searched: an API server stores no larger
+// object.
 const largestManifest = 3 << 20
 
-// FileMentionsPolicy reports whether a file has one of the words that every policy and every
-// binding has, so that it may hold one. Of a file that does not parse no more is known.
+// FileMentionsPolicy reports whether a file contains one of the words that every policy and every
+// binding contains, so that it may have one. It is for files that do not parse.
 func FileMentionsPolicy(tree fs.FS, name string) bool {
 	info, err := fs.Stat(tree, name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > largestManifest {

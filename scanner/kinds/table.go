@@ -19,7 +19,7 @@ var table = []Kind{
 	{GroupKind: schema.GroupKind{Group: GroupRBAC, Kind: "Role"}, Effect: Authorizes, Governs: true},
 	{GroupKind: schema.GroupKind{Group: GroupRBAC, Kind: "RoleBinding"}, Effect: Authorizes, Governs: true},
 
-	// Plugins complete Pods whatever the kind of the workload that they are written in.
+	// Plugins complete Pods in workloads of every kind.
 	{GroupKind: schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, Effect: Completes, Governs: true, Version: "v1",
 		NeededBy: Need{Fields: []string{"containers", "initContainers"}}},
 	{GroupKind: schema.GroupKind{Kind: "LimitRange"}, Effect: Completes, Version: "v1",

@@ -19,15 +19,15 @@ import (
 // Compiler compiles policies, each once. It is safe for concurrent use.
 type Compiler struct{ cache sync.Map }
 
-// evaluator returns what evaluates a policy.
+// evaluator returns the compiled evaluator of a policy.
 func (c *Compiler) evaluator(p *v1.MutatingAdmissionPolicy) mutating.PolicyEvaluator {
 	once := sync.OnceValue(func() mutating.PolicyEvaluator { return compile(&p.Spec, p.Name) })
 	actual, _ := c.cache.LoadOrStore(p, once)
 	return actual.(func() mutating.PolicyEvaluator)()
 }
 
-// compile makes what the server makes of a policy: variables first, in order, then conditions
-// and mutations. What does not compile fails when it is evaluated.
+// compile compiles a policy as the server does: variables first, in order, then conditions and
+// mutations. An expression that does not compile fails when it is evaluated.
 func compile(spec *v1.MutatingAdmissionPolicySpec, name string) mutating.PolicyEvaluator {
 	set, err := cel.Environment()
 	if err != nil {

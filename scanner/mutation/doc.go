@@ -1,4 +1,4 @@
 // Package mutation runs MutatingAdmissionPolicies as an API server does, with its own packages:
-// what a server looks up in a cluster is looked up in the state. Where it takes a cluster to know
-// what a policy changes, that is an *unknown.Error.
+// objects that a server looks up in a cluster are looked up in the state. If the changes of a policy
+// depend on unknown values, the error is an *unknown.Error or an *UnknownError.
 package mutation

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// params are the objects of a kind that bindings refer to, for the dispatcher, which reads them
-// by way of an informer.
+// params implements the informer through which the dispatcher reads the objects of a kind that
+// bindings refer to.
 type params struct {
 	cluster   *admission.Cluster
 	resource  admission.Resource
@@ -35,7 +35,7 @@ func (p params) ByNamespace(namespace string) cache.GenericNamespaceLister {
 	return p
 }
 
-// List implements cache.GenericLister, in the order of names.
+// List implements cache.GenericLister, sorted by name.
 func (p params) List(selector labels.Selector) ([]runtime.Object, error) {
 	var all []runtime.Object
 	for _, o := range p.cluster.List(p.resource, p.namespace) {
@@ -69,7 +69,7 @@ func (p params) read(o *admission.Object) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// synced is an informer that knows everything from the start.
+// synced is an informer that is synced from the start.
 type synced struct{ cache.SharedIndexInformer }
 
 // HasSynced implements cache.SharedInformer.

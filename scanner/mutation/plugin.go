@@ -27,7 +27,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Plugin is the MutatingAdmissionPolicy plugin over a state. It is safe for concurrent use.
+// Plugin is the MutatingAdmissionPolicy plugin for a state. It is safe for concurrent use.
 type Plugin struct {
 	cluster    *admission.Cluster
 	applier    *policy.Applier
@@ -38,13 +38,14 @@ type Plugin struct {
 	knownRBAC  bool
 }
 
-// Enabled reports whether the API server that is imitated runs the plugin: its feature gate says so.
+// Enabled reports whether the imitated API server runs the plugin, by its feature gate.
 func Enabled() bool {
 	emulation.Current()
 	return utilfeature.DefaultFeatureGate.Enabled(features.MutatingAdmissionPolicy)
 }
 
-// New returns the plugin for the policies of a set, nil when it has none or the server runs none.
+// New returns the plugin for the policies of a set, nil when it has none or the server does not run
+// the plugin.
 func New(cluster *admission.Cluster, set *policy.Set, compiler *Compiler) *Plugin {
 	if len(set.Mutations) == 0 || len(set.MutationBindings) == 0 || !Enabled() {
 		return nil
@@ -75,7 +76,7 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 	}
 	recorder, records := ctx.Value(recorderKey{}).(*Recorder)
 	var hooks []mutating.PolicyHook
-	var open error // what is not known of a policy that is invoked
+	var open error // the error of an invoked policy that depends on unknown values
 	for _, a := range applications {
 		matching, invoked := p.unknown(a, req)
 		if matching != nil {
@@ -100,7 +101,7 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 	return err
 }
 
-// hook is a policy with its bindings and where its params are.
+// hook returns a policy with its bindings and an informer of its params.
 func (p *Plugin) hook(m *policy.Mutation) mutating.PolicyHook {
 	h := mutating.PolicyHook{Policy: m.MutatingAdmissionPolicy, Evaluator: p.compiler.evaluator(m.MutatingAdmissionPolicy)}
 	for _, b := range p.bindings[m.Name] {
@@ -122,8 +123,8 @@ func (p *Plugin) hook(m *policy.Mutation) mutating.PolicyHook {
 	return h
 }
 
-// openPatcher is a mutation of which it takes a cluster to know what it does. That it is invoked
-// ends the request, whatever the failure policy.
+// openPatcher replaces a mutation whose result depends on unknown values. When it is invoked, the
+// request ends, whatever the failure policy.
 type openPatcher struct {
 	why  error
 	open *error
@@ -135,8 +136,8 @@ func (p openPatcher) Patch(context.Context, patch.Request, int64) (runtime.Objec
 	return nil, apierrors.NewInternalError(p.why)
 }
 
-// unknown returns an error when it takes a cluster to know whether a policy is invoked for a
-// request, and another when it takes one to know what the policy does then.
+// unknown returns an error if it is not known whether a policy is invoked for a request, and another
+// if it is not known what the policy changes when it is.
 func (p *Plugin) unknown(a policy.Application, req *admission.Request) (matching, invoked error) {
 	if a.Unknown != "" {
 		return &UnknownError{Policy: a.Policy, Why: a.Unknown}, nil
@@ -146,12 +147,12 @@ func (p *Plugin) unknown(a policy.Application, req *admission.Request) (matching
 	}
 	conditions, all, err := readsOf(&p.policies[a.Policy].Spec)
 	if err != nil {
-		return nil, nil // it does not compile, which its failure policy judges
+		return nil, nil // it does not compile: its failure policy decides
 	}
 	return p.unknownTo(a, conditions, req), p.unknownTo(a, all, req)
 }
 
-// unknownTo returns an error when expressions read what it takes a cluster to know.
+// unknownTo returns an error if expressions read something unknown.
 func (p *Plugin) unknownTo(a policy.Application, reads reads, req *admission.Request) error {
 	what := "what MutatingAdmissionPolicy " + a.Policy + " changes"
 	if fields := reads.among(req); len(fields) > 0 {
@@ -171,14 +172,14 @@ func (p *Plugin) unknownTo(a policy.Application, reads reads, req *admission.Req
 	return nil
 }
 
-// UnknownError says why it is not known what a policy does to a request.
+// UnknownError is the error for a policy whose effect on a request is not known.
 type UnknownError struct{ Policy, Why string }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("what MutatingAdmissionPolicy %s changes is not known: %s", e.Policy, e.Why)
 }
 
-// namespaces returns the matcher the namespaces of a cluster.
+// namespaces lists the namespaces of a cluster for the matcher.
 type namespaces struct{ cluster *admission.Cluster }
 
 // Get implements corev1listers.NamespaceLister.
@@ -192,7 +193,7 @@ func (l namespaces) List(labels.Selector) ([]*corev1.Namespace, error) {
 	return nil, errors.New("namespaces cannot be listed")
 }
 
-// types returns the dispatcher what the kinds of a cluster look like.
+// types returns the types of a cluster's kinds to the dispatcher.
 type types struct{ cluster *admission.Cluster }
 
 // GetTypeConverter implements patch.TypeConverterManager.

@@ -14,19 +14,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
-// reads are what the expressions of a policy read.
+// reads are the paths that the expressions of a policy read.
 type reads struct {
 	paths []expressions.Path
-	// tests are the paths of which they ask whether they are there.
+	// tests are the paths that are only tested for presence.
 	tests []expressions.Path
-	// moves is set where a JSON patch may read the object itself.
+	// moves is set if a JSON patch may read the object itself.
 	moves bool
 }
 
-// movesOrTests are the operations of a JSON patch that read the object.
+// movesOrTests matches the operations of a JSON patch that read the object.
 var movesOrTests = regexp.MustCompile(`["'](copy|move|test)["']`)
 
-// readsOf returns what the conditions of a policy read, and what all its expressions do.
+// readsOf returns the reads of the match conditions of a policy, and those of all its expressions.
 func readsOf(spec *v1.MutatingAdmissionPolicySpec) (conditions, r reads, err error) {
 	for _, c := range spec.MatchConditions {
 		err = errors.Join(err, conditions.add(c.Expression))
@@ -45,7 +45,7 @@ func readsOf(spec *v1.MutatingAdmissionPolicySpec) (conditions, r reads, err err
 	return conditions, r, err
 }
 
-// add adds what an expression reads.
+// add adds the reads of an expression.
 func (r *reads) add(text string) error {
 	values, tests, err := expressions.Depends(text)
 	if err != nil {
@@ -74,8 +74,9 @@ func (r reads) among(req *admission.Request) []render.Unknown {
 	return found
 }
 
-// field reports whether an expression reads a field of a variable, a part of it, or what it is
-// part of. What it is part of is there, whatever its value is.
+// field reports whether an expression reads a field of a variable, a part of it, or a value that
+// contains it. A test for presence does not count if it is of a value that contains the field: that
+// exists whatever the field's value is.
 func (r reads) field(variable string, field []string) bool {
 	return slices.ContainsFunc(r.paths, func(p expressions.Path) bool { return p[0] == variable && overlap(p[1:], field) }) ||
 		slices.ContainsFunc(r.tests, func(p expressions.Path) bool {
@@ -83,7 +84,8 @@ func (r reads) field(variable string, field []string) bool {
 		})
 }
 
-// overlap reports whether one path leads to the other. An element of a list may be any.
+// overlap reports whether one path is the beginning of the other. An element of a list matches any
+// other.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] && !isElement(a[i]) && !isElement(b[i]) {

@@ -20,34 +20,35 @@ type Write struct {
 	Policy *policy.Mutation
 	// Mutation is the index in spec.mutations.
 	Mutation int
-	// Param is the namespace and name of the param, the name alone where it has no namespace; empty
+	// Param is the namespace and name of the param, or only the name if it has no namespace; empty
 	// for none.
 	Param string
-	// Kind is the version of the object that the policy matched, Before and After the object in it.
+	// Kind is the version of the object that the policy matched; Before and After are the object in
+	// that version.
 	Kind          schema.GroupVersionKind
 	Before, After map[string]any
 }
 
-// Expression is the field of the policy that holds the expression of the mutation.
+// Expression returns the field of the policy that holds the expression of the mutation.
 func (w *Write) Expression() string {
 	field, _ := patches.ExpressionOf(w.Policy.Spec.Mutations[w.Mutation])
 	return fmt.Sprintf("spec.mutations[%d].%s", w.Mutation, field)
 }
 
-// Recorder records what a mutator does to the object of a request. It is for one request.
+// Recorder records the changes of a mutator to the object of one request.
 type Recorder struct {
 	admission.Mutator
 	// Writes are the mutations, in the order in which they were applied.
 	Writes []Write
 	// Failed is the policy that refused the request, nil for none.
 	Failed *policy.Mutation
-	// Binding is the name of the binding by which it did.
+	// Binding is the name of the binding with which it refused the request.
 	Binding string
 }
 
 type recorderKey struct{}
 
-// Mutate implements admission.Mutator. An object that is prepared once more starts anew.
+// Mutate implements admission.Mutator. The records are reset when an object is prepared again.
 func (r *Recorder) Mutate(ctx context.Context, req *admission.Request) error {
 	if !req.GetReinvocationContext().IsReinvoke() {
 		r.Writes, r.Failed, r.Binding = nil, nil, ""
@@ -55,7 +56,7 @@ func (r *Recorder) Mutate(ctx context.Context, req *admission.Request) error {
 	return r.Mutator.Mutate(context.WithValue(ctx, recorderKey{}, r), req)
 }
 
-// refused notes which policy an error is of, going by the words of the dispatcher.
+// refused records the policy that caused an error, according to the text of the dispatcher.
 func (r *Recorder) refused(err error, p *Plugin, applications []policy.Application) {
 	for _, a := range applications {
 		for _, b := range p.bindings[a.Policy] {
@@ -67,7 +68,7 @@ func (r *Recorder) refused(err error, p *Plugin, applications []policy.Applicati
 	}
 }
 
-// recorded are patchers of a policy that record what they do.
+// recorded returns patchers of a policy that record their changes.
 func (r *Recorder) recorded(m *policy.Mutation, patchers []patch.Patcher) []patch.Patcher {
 	out := make([]patch.Patcher, len(patchers))
 	for i, p := range patchers {
@@ -101,7 +102,7 @@ func (p recordingPatcher) Patch(ctx context.Context, r patch.Request, budget int
 	return patched, nil
 }
 
-// paramOf returns what names the param of a request to a patcher.
+// paramOf returns the namespace and name of the param in a patcher's request.
 func paramOf(r patch.Request) string {
 	if param, err := meta.Accessor(r.OptionalVariables.VersionedParams); err == nil {
 		return strings.TrimPrefix(param.GetNamespace()+"/"+param.GetName(), "/")
@@ -109,7 +110,7 @@ func paramOf(r patch.Request) string {
 	return ""
 }
 
-// contentOf returns the content of an object, which shares nothing with it.
+// contentOf returns a copy of the content of an object.
 func contentOf(obj runtime.Object) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return runtime.DeepCopyJSON(u.UnstructuredContent()), nil

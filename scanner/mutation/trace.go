@@ -8,9 +8,9 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// Back returns where a field of the object that mutations made was before all of them, and the
-// last mutation that wrote it, nil if none did. Of an element of a list that a mutation put
-// there it is the list.
+// Back returns the path that a field of the mutated object had before all mutations, and the last
+// mutation that wrote it, nil if none did. For an element of a list that a mutation added, the path
+// is that of the list.
 func Back(writes []Write, field string) (before string, by *Write) {
 	for i := len(writes) - 1; i >= 0; i-- {
 		back, wrote := writes[i].back(field)
@@ -21,7 +21,7 @@ func Back(writes []Write, field string) (before string, by *Write) {
 	return field, by
 }
 
-// back returns where a field was before the mutation, and whether the mutation changed it.
+// back returns the path of a field before the mutation, and whether the mutation changed it.
 func (w *Write) back(field string) (before string, wrote bool) {
 	steps := origin.ParsePath(field)
 	was, is, path := any(w.Before), any(w.After), ""
@@ -76,9 +76,9 @@ func join(path string, steps []origin.PathStep) string {
 	return path
 }
 
-// counterpart returns the index in a list of the element that is at an index of what a mutation
-// made of the list; -1 when the mutation put it there. Elements are known by their names, others
-// by what they are, and by their place where their number is the same.
+// counterpart returns the index in a list of the element that is at an index of the mutated list; -1
+// if the mutation added it. Elements are matched by their names, others by equality, or by position
+// if both lists have the same length.
 func counterpart(before, after []any, i int) int {
 	if name, ok := nameOf(after[i]); ok {
 		return slices.IndexFunc(before, func(e any) bool { other, ok := nameOf(e); return ok && other == name })

@@ -15,11 +15,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
-// ReadsAlike reports whether policies judge two requests about an object alike, as they read nothing of it that
-// differs: the same policies match, and what their expressions read is the same. It is false where that is not
-// known. before is the server that judged was; was is nil where there was no such request, so that it is enough
-// for a policy to match. Policies and what they look at beside the object are the same on both servers, and
-// nothing has changed the objects of the requests.
+// ReadsAlike reports whether policies judge two requests about an object alike, since the same policies match
+// and their expressions read nothing that differs. It is false if that is not known. before is the server
+// that judged was; was is nil if there was no such request: then the result is true only if no policy
+// matches. Both servers must have the same policies and other objects that policies read, and no policy may
+// have changed the objects of the requests.
 func (s *Server) ReadsAlike(before *Server, was, now *admission.Request) bool {
 	if now == nil || len(s.views) != len(before.views) {
 		return false
@@ -42,8 +42,9 @@ func (v view) readsAlike(before view, c *comparison) bool {
 	return known && slices.EqualFunc(earlier, readers, sameApplication) && !slices.ContainsFunc(readers, func(r policy.Application) bool { return v.readsDifference(r, c) })
 }
 
-// settled names the policies that certainly have nothing to say to a request, as they had nothing to say to another
-// one, which reads the same to them. The objects of both are as policies that change objects left them.
+// settled returns the names of the policies that certainly have no finding about a request, since they had
+// none about another one with equal values of all that they read. Both objects are those after mutating
+// policies.
 func (v view) settled(other *Verdict, req *admission.Request) map[string]bool {
 	if other == nil || other.Request == nil || !other.Reached() || v.mutator != nil || other.Request.GetNamespace() != req.GetNamespace() {
 		return nil
@@ -71,25 +72,25 @@ func sameApplication(a, b policy.Application) bool {
 	return a.Policy == b.Policy && a.Kind == b.Kind && slices.Equal(a.Bindings, b.Bindings)
 }
 
-// isKnown reports whether it is known that a policy judges a request, and which bindings have it do so.
+// isKnown reports whether it is known that a policy judges a request, and by which bindings.
 func isKnown(a policy.Application) bool { return a.Unknown == "" && !slices.Contains(a.Bindings, "") }
 
-// readers are the policies that judge a request; known is false where it is not known which do.
+// readers returns the policies that judge a request; known is false if they are not known.
 func (v view) readers(req *admission.Request) (all []policy.Application, known bool) {
 	all = v.engine.Applications(req)
 	return all, !slices.ContainsFunc(all, func(a policy.Application) bool { return !isKnown(a) })
 }
 
-// comparison is of two requests.
+// comparison compares two requests.
 type comparison struct {
 	was, now *admission.Request
 	kinds    map[schema.GroupVersionKind]*versions
 }
 
-// versions are the objects of two requests as policies see them that ask for a kind.
+// versions are the objects of two requests in the version of a kind that policies match.
 type versions struct {
 	before, after map[string]any
-	// differences has the paths where they differ.
+	// differences are the paths at which they differ.
 	differences []expressions.Path
 	err         error
 }
@@ -108,7 +109,8 @@ func (c *comparison) in(kind schema.GroupVersionKind) *versions {
 	return v
 }
 
-// readsDifference reports whether a policy reads something in which two requests differ, or may.
+// readsDifference reports whether a policy reads something in which two requests differ, or may
+// differ.
 func (v view) readsDifference(by policy.Application, c *comparison) bool {
 	objects := c.in(by.Kind)
 	readsOf := v.reads[by.Policy]
@@ -124,20 +126,20 @@ func (v view) readsDifference(by policy.Application, c *comparison) bool {
 		switch read.Path[0] {
 		case "object":
 			return objects.differ(read) || mayBeUnknown(unknown, read.Path[1:])
-		case "oldObject": // of an update the old one is that of before
+		case "oldObject": // the old object of an update is the previous object
 			return objects.differ(read) || c.oldDiffers(read, by.Kind) || mayBeUnknown(unknown, read.Path[1:])
 		}
-		return read.Path[0] == "authorizer" || // whose answers are the cluster's
+		return read.Path[0] == "authorizer" || // its answers depend on the cluster
 			read.Path[0] == "request" && attributesDiffer(read.Path[1:], c.was, c.now)
 	})
 }
 
-// differ reports whether the objects differ in what is read of them.
+// differ reports whether the objects differ in the part that is read.
 func (v *versions) differ(read expressions.Read) bool {
 	return read.Meets(v.differences) && read.Differ(v.before, v.after)
 }
 
-// oldDiffers reports whether the old objects differ in what is read of them.
+// oldDiffers reports whether the old objects differ in the part that is read.
 func (c *comparison) oldDiffers(read expressions.Read, kind schema.GroupVersionKind) bool {
 	was, err := c.was.Version(kind)
 	if err != nil {
@@ -147,8 +149,8 @@ func (c *comparison) oldDiffers(read expressions.Read, kind schema.GroupVersionK
 	return err != nil || (was.OldObject == nil) != (now.OldObject == nil) || read.Differ(was.OldObject, now.OldObject)
 }
 
-// attributesDiffer reports whether requests differ in an attribute that an expression reads by a path, or may.
-// The kind and the resource that a policy matches are the same where it judges both.
+// attributesDiffer reports whether requests differ, or may differ, in an attribute that an expression reads
+// by a path. The kind and the resource that a policy matches are the same if it judges both.
 func attributesDiffer(path []string, was, now *admission.Request) bool {
 	if len(path) == 0 {
 		return true
@@ -170,7 +172,7 @@ func attributesDiffer(path []string, was, now *admission.Request) bool {
 	return true
 }
 
-// objectOf is the object of a request in a version, of a deletion the one that is deleted.
+// objectOf returns the object of a request in a version; for a DELETE it is the deleted object.
 func objectOf(req *admission.Request, kind schema.GroupVersionKind) (map[string]any, error) {
 	if req.GetObject() != nil {
 		return req.ObjectIn(kind)
@@ -199,7 +201,7 @@ func mayBeUnknown(fields []render.Unknown, path []string) bool {
 	})
 }
 
-// readsOf returns what the expressions of each policy of a set read, once for each path.
+// readsOf returns the reads of the expressions of each policy of a set, once for each path.
 func readsOf(set *policy.Set) map[string]func() ([]expressions.Read, error) {
 	all := map[string]func() ([]expressions.Read, error){}
 	for _, p := range set.Policies {
@@ -221,7 +223,7 @@ func readsOf(set *policy.Set) map[string]func() ([]expressions.Read, error) {
 	return all
 }
 
-// textsOf are all expressions of a policy.
+// textsOf returns all expressions of a policy.
 func textsOf(spec *v1.ValidatingAdmissionPolicySpec) (texts []string) {
 	for _, c := range spec.MatchConditions {
 		texts = append(texts, c.Expression)

@@ -15,14 +15,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Options say what the servers of a Builder stand for.
+// Options configure the servers of a Builder.
 type Options struct {
 	admission.ClusterOptions
-	// User makes the policies, which decides whether a server accepts them.
+	// User is the author of the policies; its rights decide whether a server accepts them.
 	User user.Info
-	// Applier returns the tool that applies a policy or binding; nil where none does.
+	// Applier returns the tool that applies a policy or binding, "" if none does; it may be nil.
 	Applier func(*admission.Object) apply.Applier
-	// Compiler compiles the policies; nil for one of the Builder's own.
+	// Compiler compiles the policies; nil for a compiler of the Builder's own.
 	Compiler *policy.Compiler
 }
 
@@ -47,8 +47,8 @@ func NewBuilder(opts Options) *Builder {
 	return &Builder{opts: opts, loader: policy.NewLoader(opts.User, opts.Applier), clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
 }
 
-// Cluster returns the cluster whose objects are those of layers, the first layer's
-// before those of the next. Equal layers give the same cluster.
+// Cluster returns the cluster with the objects of layers; those of earlier layers take precedence.
+// Equal layers return the same cluster.
 func (b *Builder) Cluster(layers ...*admission.Index) *admission.Cluster {
 	key := pointers(layers)
 	b.mu.Lock()
@@ -59,7 +59,7 @@ func (b *Builder) Cluster(layers ...*admission.Index) *admission.Cluster {
 	return b.clusters[key]
 }
 
-// Loaded are policies and bindings as an API server accepts them, and what it refuses.
+// Loaded are the policies and bindings that an API server accepts, and those that it refuses.
 type Loaded struct {
 	Set      *policy.Set
 	Refusals []policy.Refusal
@@ -67,8 +67,8 @@ type Loaded struct {
 	objects []*admission.Object
 }
 
-// Load has an API server's checks done on the policies and bindings among objects.
-// Equal objects are loaded once.
+// Load checks the policies and bindings among objects as an API server does. Equal lists of objects
+// are loaded once.
 func (b *Builder) Load(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) *Loaded {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,15 +83,15 @@ func (b *Builder) Load(ctx context.Context, cluster *admission.Cluster, objects 
 	return l
 }
 
-// View is a set of policies and the cluster in which they look things up.
+// View is a set of policies and the cluster in which they look up objects.
 type View struct {
 	Cluster  *admission.Cluster
 	Policies *policy.Set
 }
 
-// Server returns the server with the policies of views, of which there is more than one
-// where the roots of a repository disagree about a policy. The first view's cluster
-// prepares requests. Equal views give the same server.
+// Server returns the server with the policies of views. There are several if the roots of a
+// repository define a policy differently. The first view's cluster prepares requests. Equal views
+// return the same server.
 func (b *Builder) Server(views ...View) *Server {
 	keys := []string{}
 	for _, v := range views {

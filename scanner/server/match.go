@@ -12,9 +12,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// MayMatch reports whether one of the named policies could match a request about an
-// object, going by its rules only. It spares requests that no policy is for; what really
-// matches is the engine's to say, so this must never be too narrow.
+// MayMatch reports whether one of the named policies may match a request about an object, by its
+// rules only. It is used to skip requests that no policy matches. The engine decides what matches, so
+// this must never be too narrow.
 func (s *Server) MayMatch(names map[string]bool, o *admission.Object, op apiserver.Operation) bool {
 	kind := o.GroupVersionKind()
 	resource := ""
@@ -26,8 +26,8 @@ func (s *Server) MayMatch(names map[string]bool, o *admission.Object, op apiserv
 	})
 }
 
-// MayMatchCreated reports whether one of the named policies (nil for all) could match
-// the creation of one of the resources, going by its rules only.
+// MayMatchCreated reports whether one of the named policies (nil for all) may match the creation of
+// one of the resources, by its rules only.
 func (s *Server) MayMatchCreated(resources []schema.GroupResource, names map[string]bool) bool {
 	return len(resources) > 0 && s.anyRule(names, func(rule v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
@@ -36,7 +36,7 @@ func (s *Server) MayMatchCreated(resources []schema.GroupResource, names map[str
 	})
 }
 
-// MayMutate is MayMatch for the policies that change objects; nil names all.
+// MayMutate is MayMatch for mutating policies; nil names all.
 func (s *Server) MayMutate(names map[string]bool, o *admission.Object, op apiserver.Operation) bool {
 	kind := o.GroupVersionKind()
 	resource := ""
@@ -48,7 +48,7 @@ func (s *Server) MayMutate(names map[string]bool, o *admission.Object, op apiser
 	})
 }
 
-// MayMutateCreated is MayMatchCreated for the policies that change objects.
+// MayMutateCreated is MayMatchCreated for mutating policies.
 func (s *Server) MayMutateCreated(resources []schema.GroupResource, names map[string]bool) bool {
 	return len(resources) > 0 && s.anyMutation(names, func(rule v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
@@ -57,23 +57,23 @@ func (s *Server) MayMutateCreated(resources []schema.GroupResource, names map[st
 	})
 }
 
-// anyRule reports whether a resource rule of one of the named policies (nil for all) is
-// as wanted.
-func (s *Server) anyRule(names map[string]bool, wanted func(v1.NamedRuleWithOperations) bool) bool {
+// anyRule reports whether matches is true for a resource rule of one of the named policies (nil for
+// all).
+func (s *Server) anyRule(names map[string]bool, matches func(v1.NamedRuleWithOperations) bool) bool {
 	return slices.ContainsFunc(s.Policies(), func(p *policy.Policy) bool {
-		return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, wanted)
+		return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, matches)
 	})
 }
 
-// anyMutation is anyRule for the policies that change objects.
-func (s *Server) anyMutation(names map[string]bool, wanted func(v1.NamedRuleWithOperations) bool) bool {
+// anyMutation is anyRule for mutating policies.
+func (s *Server) anyMutation(names map[string]bool, matches func(v1.NamedRuleWithOperations) bool) bool {
 	return slices.ContainsFunc(s.PolicySets(), func(set *policy.Set) bool {
 		return slices.ContainsFunc(set.Mutations, func(p *policy.Mutation) bool {
-			return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, wanted)
+			return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, matches)
 		})
 	})
 }
 
-func mayMatch(source *admission.Object, constraints *v1.MatchResources, wanted func(v1.NamedRuleWithOperations) bool) bool {
-	return policy.MatchIsUnknown(source) || constraints != nil && slices.ContainsFunc(constraints.ResourceRules, wanted)
+func mayMatch(source *admission.Object, constraints *v1.MatchResources, matches func(v1.NamedRuleWithOperations) bool) bool {
+	return policy.MatchIsUnknown(source) || constraints != nil && slices.ContainsFunc(constraints.ResourceRules, matches)
 }

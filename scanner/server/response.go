@@ -7,10 +7,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Response returns what a client and the audit log see of a verdict that is known.
+// Response returns a known verdict as a client and the audit log see it.
 func (v *Verdict) Response() policy.Verdict {
 	if v.Request == nil && v.Refusal == nil {
-		return policy.Verdict{Allowed: true, Warnings: v.Warnings} // of no policy
+		return policy.Verdict{Allowed: true, Warnings: v.Warnings} // no policy matches
 	}
 	if v.Request == nil {
 		refused, _ := policy.Refused(v.Refusal, v.Warnings)
@@ -35,7 +35,7 @@ func (v *Verdict) notStored() error {
 	return v.NotStored
 }
 
-// Open says why the answer is not known, when no policy denies: nothing if it is.
+// Open returns the reasons why the answer is not known if no policy denies; none if it is known.
 func (v *Verdict) Open() []string {
 	if v.Unknown != nil {
 		return []string{v.Unknown.Error()}
@@ -53,21 +53,21 @@ func (v *Verdict) Open() []string {
 	return reasons
 }
 
-// Objects are the object and the old object as policies see them in the version of the
-// request; nil when there is none, or the request does not come to the policies.
+// Objects returns the object and the old object as policies see them in the version of the request;
+// nil when there is none, or the request does not reach the policies.
 func (v *Verdict) Objects() (object, oldObject map[string]any) {
 	if v.Request == nil {
 		return nil, nil
 	}
 	version, err := v.Request.Version(v.Request.GetKind())
 	if err != nil {
-		return nil, nil // told by every policy
+		return nil, nil // every policy reports the error
 	}
 	return version.Object, version.OldObject
 }
 
-// Denials returns the responses the server may give: it names one of the decisions that
-// deny, in no fixed order of policies, bindings and params.
+// Denials returns the responses that the server may give: it names one of the decisions that deny, in
+// no fixed order of policies, bindings and params.
 func (v *Verdict) Denials() []policy.Verdict {
 	var all []policy.Verdict
 	for i := range v.Decisions {
@@ -80,8 +80,8 @@ func (v *Verdict) Denials() []policy.Verdict {
 	return all
 }
 
-// Told returns, by the texts of the decisions in Response and Denials, what may be shown of them:
-// without what they quote of a Secret.
+// Told maps the texts of decisions in Response and Denials to texts that may be shown, without values
+// of Secrets.
 func (v *Verdict) Told() map[string]string {
 	told := map[string]string{}
 	for _, d := range v.Decisions {
@@ -100,14 +100,13 @@ func (v *Verdict) Told() map[string]string {
 	return told
 }
 
-// alone is the response to a request about which there is one decision.
+// alone returns the response to a request with only one decision.
 func (v *Verdict) alone(d policy.Decision) policy.Verdict {
 	out := policy.Outcome{Decisions: []policy.Decision{d}}
 	return out.Verdict(v.Request, nil)
 }
 
-// AuditFailures returns the values that the audit annotation of failed validations may
-// have.
+// AuditFailures returns the possible values of the audit annotation of failed validations.
 func (v *Verdict) AuditFailures() []string {
 	out := v.outcome()
 	return out.AuditFailures()

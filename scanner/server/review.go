@@ -15,47 +15,47 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Verdict is what an API server makes of a request.
+// Verdict is the result of a request to an API server.
 type Verdict struct {
-	// Request is what policies judged; nil when the request did not get so far, and for a
-	// kind that is not known and that no policy could match.
+	// Request is the request that policies judged; nil when it did not reach them, and for an unknown
+	// kind that no policy may match.
 	Request *admission.Request
 	// Refusal is the server's own, before any policy.
 	Refusal *apierrors.StatusError
-	// Unknown says why the request could not be made offline. It is an
+	// Unknown is the reason why the request could not be judged offline. It is an
 	// *admission.UnknownKindError or an *admission.ConversionError, or a defect.
 	Unknown error
-	// Unserved is set when the refusal is that no server of this version serves the kind.
+	// Unserved is set when the server refuses the request because its version does not serve the
+	// kind.
 	Unserved bool
-	// NeverStored is set for the update of an object that no server can have.
+	// NeverStored is set for the update of an object that no server can have stored.
 	NeverStored *admission.NeverStoredError
 	// Warnings are the server's own, in order.
 	Warnings []string
-	// Dropped are warnings about fields that never come to the server, as the applier's client
+	// Dropped are warnings about fields that are not sent to the server, because the applier's client
 	// does not know them.
 	Dropped []string
 
-	// Decisions are what policies said against the request, in the order of view,
-	// policy, binding, param and validation; equal ones of several views once.
+	// Decisions are the decisions of policies against the request, in the order of view, policy,
+	// binding, param and validation; equal ones of several views once.
 	Decisions []policy.Decision
 	// Indeterminate are the policies that could not be evaluated.
 	Indeterminate []policy.Indeterminate
-	// AuditAnnotations are those of the policies.
+	// AuditAnnotations are the audit annotations of the policies.
 	AuditAnnotations map[string]string
 	// Evaluations is the number of validations evaluated.
 	Evaluations int
 
-	// NotStored is the server's refusal of a request that all policies allow: a ResourceQuota does
-	// not, or etcd does not take so large an object.
+	// NotStored is the server's refusal of a request that all policies allow: by a ResourceQuota, or
+	// because the object is too large for etcd.
 	NotStored *apierrors.StatusError
-	// QuotaUnknown says why it is not known whether a ResourceQuota allows the request.
+	// QuotaUnknown is the reason why it is not known whether a ResourceQuota allows the request.
 	QuotaUnknown error
 
-	// Mutations are what policies changed the object by, in order. They are known of a refused
-	// request, too.
+	// Mutations are the changes of policies to the object, in order, also for a refused request.
 	Mutations []mutation.Write
-	// RefusedBy is the policy that could not change the object and refuses it for that, Binding
-	// the name of the binding by which it does.
+	// RefusedBy is the policy that refused the request because it could not change the object;
+	// Binding is the name of the binding with which it did.
 	RefusedBy *policy.Mutation
 	Binding   string
 
@@ -63,9 +63,8 @@ type Verdict struct {
 	exists error
 }
 
-// Unserved returns why an object cannot be judged because nothing defines its kind; nil
-// when it can: the kind is served or known by name, or no policy could match it, whatever
-// it is.
+// Unserved returns the reason why an object cannot be judged because nothing defines its kind; nil
+// when it can: the kind is served or known by name, or no policy may match it.
 func (s *Server) Unserved(o *admission.Object) error {
 	kind := o.GroupVersionKind()
 	if _, ok := s.Cluster().Resource(kind); ok {
@@ -79,17 +78,17 @@ func (s *Server) Unserved(o *admission.Object) error {
 	return nil
 }
 
-// Reached reports whether policies were evaluated, or nothing was there to evaluate.
+// Reached reports whether the request reached the policies, if there are any.
 func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
-// Review decides a request. The error is only ever the context's.
+// Review decides a request. The error is always the context's.
 func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
 	return s.ReviewBeside(ctx, ask, nil)
 }
 
-// ReviewBeside is Review where the server has judged another request about the object, nil for none. A policy that
-// had nothing to say to that one is not asked about a request that it cannot tell from it: it reads nothing that
-// differs. The verdict has neither its audit annotations nor its evaluations.
+// ReviewBeside is Review if the server has judged another request about the object; other is nil for none. A
+// policy without a finding about the other request is skipped if it reads nothing in which the requests
+// differ. The verdict has neither its audit annotations nor its evaluations.
 func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Verdict) (v Verdict, err error) {
 	req, err := v.prepare(ctx, s.Cluster(), ask, s.Mutator())
 	if cause := ctx.Err(); cause != nil {
@@ -98,7 +97,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 	if err != nil {
 		kind := new(admission.UnknownKindError)
 		switch unserved := errors.As(err, &kind); {
-		case !unserved || kind.Kind != ask.Main().GroupVersionKind(): // it may be that of the object before
+		case !unserved || kind.Kind != ask.Main().GroupVersionKind(): // it may be the kind of the old object
 			v.stopped(err)
 		case s.Unserved(ask.Main()) == nil:
 		case ask.Operation != apiserver.Delete && kind.Refusal() != nil:
@@ -137,20 +136,19 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 	return v, ctx.Err()
 }
 
-// prepare takes a request to the policies that validate it, and has those of a mutator change its
-// object.
+// prepare processes a request up to the validating policies, with a mutator that changes its object.
 func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, mutator admission.Mutator) (*admission.Request, error) {
 	if err := cluster.Authorize(ctx, ask); err != nil {
 		return nil, err
 	}
 	var recorder mutation.Recorder
-	if main := ask.Main(); mutator != nil && main != nil && !kinds.IsPolicy(main.GroupVersionKind().GroupKind()) { // which no policy changes
+	if main := ask.Main(); mutator != nil && main != nil && !kinds.IsPolicy(main.GroupVersionKind().GroupKind()) { // no policy changes these
 		recorder.Mutator = mutator
 		ask.Mutator = &recorder
 	}
 	req, warnings, err := cluster.Prepare(ctx, ask)
 	for _, w := range warnings {
-		if v.Request == nil || !slices.Contains(v.Warnings, w) { // of another view
+		if v.Request == nil || !slices.Contains(v.Warnings, w) { // skip those of another view
 			v.Warnings = append(v.Warnings, w)
 		}
 	}
@@ -160,14 +158,14 @@ func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask a
 	return req, err
 }
 
-// stopped records why a request did not get to the policies.
+// stopped records why a request did not reach the policies.
 func (v *Verdict) stopped(err error) {
 	if !errors.As(err, &v.Refusal) && !errors.As(err, &v.NeverStored) {
 		v.Unknown = err
 	}
 }
 
-// add takes over what the policies of a view say.
+// add adds the outcome of the policies of a view.
 func (v *Verdict) add(out policy.Outcome, several bool) {
 	v.Evaluations += out.Evaluations
 	v.Indeterminate = append(v.Indeterminate, out.Indeterminate...)

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
-// Server answers requests as an API server would. What the policies of any of its views
-// say counts. It is safe for concurrent use.
+// Server answers requests as an API server would. The decisions of the policies of all its views
+// count. It is safe for concurrent use.
 type Server struct {
 	compiler  *policy.Compiler
 	mutations *mutation.Compiler
@@ -26,9 +26,9 @@ type Server struct {
 type view struct {
 	View
 	engine *policy.Engine
-	// mutator runs the policies of the view that change objects; nil when there are none.
+	// mutator runs the mutating policies of the view; nil when there are none.
 	mutator admission.Mutator
-	// reads returns what the expressions of a policy read, by its name.
+	// reads returns the reads of the expressions of a policy, by its name.
 	reads map[string]func() ([]expressions.Read, error)
 }
 
@@ -49,20 +49,20 @@ func newServer(compiler *policy.Compiler, mutations *mutation.Compiler, views []
 	return s
 }
 
-// mutatesAs reports whether the policies of a view change objects as those of another do.
+// mutatesAs reports whether the mutating policies of a view have the same effect as those of another.
 func (v view) mutatesAs(other View) bool {
 	return slices.Equal(v.View.Policies.Mutations, other.Policies.Mutations) &&
 		slices.Equal(v.View.Policies.MutationBindings, other.Policies.MutationBindings) &&
 		(v.Cluster == other.Cluster || !slices.ContainsFunc(other.Policies.Mutations, func(m *policy.Mutation) bool { return m.Spec.ParamKind != nil }))
 }
 
-// Mutator returns what changes the objects of requests; nil when nothing does.
+// Mutator returns the mutator of the objects of requests; nil when there is none.
 func (s *Server) Mutator() admission.Mutator { return s.views[0].mutator }
 
-// Cluster returns the state that requests are prepared with.
+// Cluster returns the cluster that prepares requests.
 func (s *Server) Cluster() *admission.Cluster { return s.views[0].Cluster }
 
-// Policies returns the policies of all views, those of a view in the order of names.
+// Policies returns the policies of all views, those of a view sorted by name.
 func (s *Server) Policies() []*policy.Policy {
 	var all []*policy.Policy
 	for _, set := range s.PolicySets() {
@@ -80,7 +80,7 @@ func (s *Server) PolicySets() []*policy.Set {
 	return all
 }
 
-// Engines returns what evaluates the policies of each view.
+// Engines returns the engines that evaluate the policies of each view.
 func (s *Server) Engines() []*policy.Engine {
 	var all []*policy.Engine
 	for _, v := range s.views {
@@ -89,7 +89,7 @@ func (s *Server) Engines() []*policy.Engine {
 	return all
 }
 
-// Only returns the server with just the named policies.
+// Only returns the server with only the named policies.
 func (s *Server) Only(names map[string]bool) *Server {
 	key := strings.Join(slices.Sorted(maps.Keys(names)), " ")
 	s.mu.Lock()
