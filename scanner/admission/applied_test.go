@@ -20,8 +20,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// TestApplied compares appliers: what becomes of an object that each of them applies over
-// what it applied before.
+// TestApplied compares appliers: the result of applying an object over the one that each of them
+// applied before.
 func TestApplied(t *testing.T) {
 	deployment := func(spec, container string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {" + spec +
@@ -90,7 +90,7 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// at returns a field; numbers in its path are items of lists.
+// at returns the field at a path; numbers in it are indexes of lists.
 func at(value any, path []string) any {
 	for _, name := range path {
 		switch v := value.(type) {
@@ -103,8 +103,8 @@ func at(value any, path []string) any {
 	return value
 }
 
-// TestAppliedIsCreated: applying a new object comes to the same as creating it, whether the
-// short way is taken or not, but for what Flux drops.
+// TestAppliedIsCreated: applying a new object has the same result as creating it, with and without
+// the shortcut, except for fields that Flux does not send.
 func TestAppliedIsCreated(t *testing.T) {
 	texts := []string{
 		"{apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}, spec: {ports: [{name: a, port: 80}, {name: b, port: 443}]}}",
@@ -140,7 +140,7 @@ func TestAppliedIsCreated(t *testing.T) {
 	}
 }
 
-// TestDropped: what Flux does not send is told, but is no warning of the server.
+// TestDropped: fields that Flux does not send are reported, but are no warnings of the server.
 func TestDropped(t *testing.T) {
 	a := ask("CREATE", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, dat: {}}"), nil)
 	a.Applier = apply.Flux
@@ -150,7 +150,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestInvalidCertificates: Flux leaves out the certificates of a conversion webhook that a server refuses.
+// TestInvalidCertificates: Flux removes certificates of a conversion webhook that a server refuses.
 func TestInvalidCertificates(t *testing.T) {
 	definition := func(conversion string) *Object {
 		return object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.org}, spec: {group: example.org, scope: Namespaced, "+
@@ -181,7 +181,7 @@ func TestInvalidCertificates(t *testing.T) {
 		for by, accepted := range want {
 			for operation, old := range map[k8sadmission.Operation]*Object{"CREATE": nil, "UPDATE": definition("")} {
 				if operation == "CREATE" && by != apply.Flux {
-					continue // a server takes a new one with some certificates that are not valid
+					continue // a server accepts some invalid certificates in a new one
 				}
 				a := ask(operation, with(certificates), old)
 				a.Applier = by
@@ -193,7 +193,8 @@ func TestInvalidCertificates(t *testing.T) {
 	}
 }
 
-// TestCreatedByKubectl: what kubectl and Argo CD create has no nulls, and what kubectl cannot decode is not sent.
+// TestCreatedByKubectl: objects that kubectl and Argo CD create have no nulls, and objects that kubectl
+// cannot decode are not sent.
 func TestCreatedByKubectl(t *testing.T) {
 	const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {pod-security.kubernetes.io/warn: null}}}"
 	const typed = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop, annotations: {retries: %s}}}"
@@ -217,7 +218,7 @@ func TestCreatedByKubectl(t *testing.T) {
 	}
 }
 
-// TestUnmergedIsInternal: a patch with two items of one key is an error of the server.
+// TestUnmergedIsInternal: a patch with two items of one key is an internal error of the server.
 func TestUnmergedIsInternal(t *testing.T) {
 	pod := func(more string) string {
 		return "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: a, image: a, resources: {requests: {cpu: 50m}}}, " +

@@ -65,7 +65,7 @@ func text(content map[string]any) string {
 	return string(out)
 }
 
-// read reads a manifest.
+// read parses a manifest.
 func read(t *testing.T, text string) *apply.Manifest {
 	t.Helper()
 	encoded, err := json.Marshal(manifest(t, text))
@@ -79,7 +79,7 @@ func read(t *testing.T, text string) *apply.Manifest {
 	return &m
 }
 
-// TestReadManifest holds that only the JSON of objects is read, and all of it.
+// TestReadManifest: only complete JSON of objects is accepted.
 func TestReadManifest(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, ` { "a" : [ 1 , { "b" : null } ] , "c\"d" : "}" } `: true, `{"a":-1.5e3,"b":[[],{}],"c":true}`: true,
@@ -140,7 +140,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestPlainKnowsTypes: no list by key of Kubernetes is taken for one without keys, and no map for a struct.
+// TestPlainKnowsTypes: no list with keys of Kubernetes counts as one without keys, and no map as a struct.
 func TestPlainKnowsTypes(t *testing.T) {
 	lists := 0
 	for name, definition := range generated.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }) {
@@ -172,8 +172,8 @@ func TestPlainKnowsTypes(t *testing.T) {
 	}
 }
 
-// TestPlainDefinition holds that the text of a definition is plain where its content is, lists of its spec without
-// keys aside.
+// TestPlainDefinition: the text of a definition is plain if its content is, except for lists of its spec
+// without keys.
 func TestPlainDefinition(t *testing.T) {
 	const schema = "{spec: {versions: [{schema: {openAPIV3Schema: "
 	for text, want := range map[string]bool{

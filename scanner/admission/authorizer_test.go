@@ -7,8 +7,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// TestAuthorizerIsLazy holds that the RBAC objects of a state are not read before somebody asks what they allow:
-// a repository may have hundreds of clusters, and policies seldom ask.
+// TestAuthorizerIsLazy: the RBAC objects of a state are not read before the first check: a repository may
+// have hundreds of clusters, and policies seldom check rights.
 func TestAuthorizerIsLazy(t *testing.T) {
 	c := NewCluster(ClusterOptions{}, NewIndex(nil))
 	read, rbac := false, c.rbac

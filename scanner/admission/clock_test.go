@@ -6,7 +6,7 @@ import (
 	api "k8s.io/kubernetes/pkg/apis/core"
 )
 
-// TestTimesAreOfNoClock: what a server takes from its clock is one moment here.
+// TestTimesAreOfNoClock: times that a server takes from its clock have one fixed value here.
 func TestTimesAreOfNoClock(t *testing.T) {
 	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {serviceAccountName: default, automountServiceAccountToken: false, schedulingGates: [{name: example.com/g}], containers: [{name: c, image: i}]}}")
 	volume := object(t, "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], nfs: {server: a, path: /}}}")

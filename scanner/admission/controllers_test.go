@@ -21,7 +21,7 @@ import (
 
 var updatePods = flag.Bool("update", false, "rewrite golden files")
 
-// object reads an object.
+// object parses an object.
 func object(t *testing.T, text string) *admission.Object {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
@@ -39,14 +39,14 @@ func gr(group, resource string) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: resource}
 }
 
-// sent is a generated object as the golden files have it.
+// sent is a generated object in the form of the golden files.
 type sent struct {
 	User   string         `json:"user"`
 	Groups []string       `json:"groups"`
 	Object map[string]any `json:"object"`
 }
 
-// chain follows a workload down to its Pod, each request granted.
+// chain returns the objects generated from a workload, down to its Pod, if each request is allowed.
 func chain(t *testing.T, c *admission.Cluster, a admission.Ask) []*controllers.Generated {
 	t.Helper()
 	list := []*controllers.Generated{}
@@ -67,7 +67,7 @@ func chain(t *testing.T, c *admission.Cluster, a admission.Ask) []*controllers.G
 	}
 }
 
-// TestGenerated compares what controllers send with testdata/pods.
+// TestGenerated compares the objects that controllers send with testdata/pods.
 func TestGenerated(t *testing.T) {
 	files, err := filepath.Glob("testdata/pods/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -115,7 +115,7 @@ spec:
     spec: {containers: [{name: c, image: nginx}]}
 `
 
-// workload returns a workload of one container with more in its spec.
+// workload returns a workload of one container with additional fields in its spec.
 func workload(apiVersion, kind, spec string) string {
 	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: web, namespace: shop}\nspec:\n  " + spec + "\n"
 }
@@ -174,8 +174,8 @@ func TestGeneratedKinds(t *testing.T) {
 	}
 }
 
-// TestGeneratedOwner checks that what a workload creates is owned by the object the
-// server keeps: of the same uid at creation and at an update.
+// TestGeneratedOwner: the owner of a generated object has the uid of the stored workload, both at
+// creation and at an update.
 func TestGeneratedOwner(t *testing.T) {
 	c, o := admission.NewCluster(admission.ClusterOptions{}), object(t, webDeployment)
 	update := ask(k8sadmission.Update, o, o)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestErrorsOfMapsAreOrdered: validation walks maps in an order that is chance; its
-// errors come in one order all the same.
+// TestErrorsOfMapsAreOrdered: validation iterates over maps in random order, but its errors are
+// sorted.
 func TestErrorsOfMapsAreOrdered(t *testing.T) {
 	tests := map[string]string{
 		"labels":                     "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {'a b': x, 'c d': 'y z', 'e f': z, ok: 'g h'}}}",
@@ -45,7 +45,7 @@ func TestErrorsOfMapsAreOrdered(t *testing.T) {
 	}
 }
 
-// TestErrorsOfLabelsInOrder: the PodSecurity plugin asks for one label after the other.
+// TestErrorsOfLabelsInOrder: the PodSecurity plugin looks up labels in a fixed order.
 func TestErrorsOfLabelsInOrder(t *testing.T) {
 	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {pod-security.kubernetes.io/enforce: none, pod-security.kubernetes.io/enforce-version: none, pod-security.kubernetes.io/audit: none}}}"
 	_, _, err := open(t).Prepare(t.Context(), ask("CREATE", object(t, namespace), nil))
@@ -62,8 +62,8 @@ func TestErrorsOfLabelsInOrder(t *testing.T) {
 	}
 }
 
-// TestErrorsOfAValueInOrder: what several schemas say to one value comes in the server's order, after
-// the type that is wrong.
+// TestErrorsOfAValueInOrder: the errors of several schemas about one value are in the server's order, after
+// that about its type.
 func TestErrorsOfAValueInOrder(t *testing.T) {
 	crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}, colour: {type: string}}}}}}}]}}`
 	widget := "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: {a: b}, colour: 3}}"
@@ -81,8 +81,8 @@ func TestErrorsOfAValueInOrder(t *testing.T) {
 	}
 }
 
-// TestWarningsOfFormatsAreOrdered: the formats of a definition that the server does not know are found in
-// the order of a map.
+// TestWarningsOfFormatsAreOrdered: the server warns of the unknown formats of a definition in random order;
+// here the warnings are sorted.
 func TestWarningsOfFormatsAreOrdered(t *testing.T) {
 	crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, format: d}, b: {type: string, format: c}, c: {type: string, format: b}, d: {type: string, format: a}}}}}]}}`
 	_, warned, err := open(t).Prepare(t.Context(), ask("CREATE", object(t, crd), nil))

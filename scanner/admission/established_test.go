@@ -19,8 +19,8 @@ func TestScopeOfADefinitionIsImmutable(t *testing.T) {
 	}
 }
 
-// TestWhatWasNeverStoredIsCreated: an old object that does not decode was never on a
-// server.
+// TestWhatWasNeverStoredIsCreated: no server has stored an old object that does not decode, so the
+// update creates it.
 func TestWhatWasNeverStoredIsCreated(t *testing.T) {
 	broken := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: 1}}")
 	fixed := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: '1'}}")
@@ -36,8 +36,8 @@ func TestWhatWasNeverStoredIsCreated(t *testing.T) {
 	}
 }
 
-// TestInvalidCABundle: Flux leaves certificates out that are none, as the placeholder of kubebuilder. From others
-// the server takes them, and does not establish the definition.
+// TestInvalidCABundle: Flux removes invalid certificates, such as the placeholder of kubebuilder. From other
+// tools the server accepts them, but does not establish the definition.
 func TestInvalidCABundle(t *testing.T) {
 	definition := strings.Replace(widgets, "scope: Namespaced",
 		"scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Cg==, service: {name: a, namespace: b}}}}", 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// TestExported applies manifests with metadata that kubectl get shows. What a server answers is from
-// make conformance-live.
+// TestExported applies manifests with metadata that kubectl get shows. The expected answers are from make
+// conformance-live.
 func TestExported(t *testing.T) {
 	configMap := func(metadata, data string) string {
 		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop" + metadata + "}, data: {a: " + data + "}}"
@@ -33,9 +33,10 @@ func TestExported(t *testing.T) {
 		before, sent string
 		by           []apply.Applier
 		field        []string
-		// want is the field, the beginning of the refusal after "!", or of why it is not known after "?".
+		// want is the field, the beginning of the refusal after "!", or that of the reason why it is
+		// unknown after "?".
 		want any
-		// warning is the beginning of the only one.
+		// warning is the beginning of the only warning.
 		warning string
 	}{
 		{
@@ -147,7 +148,7 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// TestVersionOfTheCluster updates an object that is given as the cluster has it, with its resourceVersion.
+// TestVersionOfTheCluster updates an object of a cluster, with its resourceVersion.
 func TestVersionOfTheCluster(t *testing.T) {
 	manifest := func(version, data string) *Object {
 		return object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop, uid: u"+version+"}, data: {a: "+data+"}}")

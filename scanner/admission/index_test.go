@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestDefaultNamespace: an object written without a namespace and one in "default"
-// are the same object, in one layer and over layers.
+// TestDefaultNamespace: an object written without a namespace and one in "default" are the same
+// object, in one layer and across layers.
 func TestDefaultNamespace(t *testing.T) {
 	configMap := func(namespace string) *Object {
 		return NewObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": namespace}})
@@ -27,8 +27,7 @@ func TestDefaultNamespace(t *testing.T) {
 	}
 }
 
-// TestAssumedNamespace: objects written without a namespace live where the cluster's
-// options say.
+// TestAssumedNamespace: objects written without a namespace are in that of the cluster's options.
 func TestAssumedNamespace(t *testing.T) {
 	o := NewObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}})
 	c := NewCluster(ClusterOptions{Namespace: "team"}, NewIndex([]*Object{o}))

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestKnownKinds: what a state has all of is known kind by kind.
+// TestKnownKinds: a state can have all objects of some kinds.
 func TestKnownKinds(t *testing.T) {
 	var rbac []schema.GroupKind
 	for k := range kinds.With(kinds.Authorizes) {

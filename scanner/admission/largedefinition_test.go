@@ -15,12 +15,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
-// unmoved is a Mutator that changes nothing: it has the size of a large definition computed.
+// unmoved is a Mutator that changes nothing: with one, the size of a large definition is computed.
 type unmoved struct{}
 
 func (unmoved) Mutate(context.Context, *Request) error { return nil }
 
-// largeDefinition is a definition with many properties.
+// largeDefinition returns a definition with many properties.
 func largeDefinition(properties int, property string, versions, metadata string) string {
 	var schema strings.Builder
 	for i := range properties {
@@ -31,8 +31,8 @@ func largeDefinition(properties int, property string, versions, metadata string)
 		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {` + schema.String() + `}}}}]}}`
 }
 
-// TestLargeDefinition: of a definition that etcd certainly takes, whatever is added to it, the size is not
-// computed, and applying it comes to the same.
+// TestLargeDefinition: the size of a definition that is certainly small enough for etcd, including all
+// additions, is not computed, and applying it has the same result.
 func TestLargeDefinition(t *testing.T) {
 	keys, finalizers, versions := "", "", ""
 	for i := range 2000 {
@@ -45,7 +45,8 @@ func TestLargeDefinition(t *testing.T) {
 	word := strings.Repeat("word ", 400)
 	for name, test := range map[string]struct {
 		text string
-		// bounded is set where the bound is enough to know that etcd takes it, denied where it does not.
+		// bounded is set if the bound is below etcd's limit, denied if the definition is too large
+		// for etcd.
 		bounded, denied bool
 	}{
 		"descriptions":           {largeDefinition(200, `{type: string, description: "`+word+`"}`, "", ""), true, false},

@@ -14,7 +14,8 @@ const (
 	undecodedBody = `Deployment in version "v1" cannot be handled as a Deployment: `
 )
 
-// TestMistypedFields: a message is about the fields that it names, or that is alone in giving it.
+// TestMistypedFields: a message is about the fields that it names, or about the only field that can
+// cause it.
 func TestMistypedFields(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec, message string
@@ -102,7 +103,7 @@ func TestMistypedFields(t *testing.T) {
 	}
 }
 
-// integers makes integers of the numbers of a value that are.
+// integers converts the whole numbers in a value to integers.
 func integers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// TestObjectsStayText: a request that the server takes leaves no decoded content in its objects, which would take
-// several times the memory of their text.
+// TestObjectsStayText: an allowed request leaves no decoded content in its objects, which would take several
+// times the memory of their text.
 func TestObjectsStayText(t *testing.T) {
 	base, head := object(t, webDeployment), object(t, webDeployment+"  replicas: 2\n")
 	for _, by := range []apply.Applier{apply.Flux, apply.ArgoCD, apply.Replace} {
@@ -25,7 +25,8 @@ func TestObjectsStayText(t *testing.T) {
 	}
 }
 
-// TestDefinitionsStayText: how a kind is served is known without its schemas, in whatever form the definition is.
+// TestDefinitionsStayText: how a kind is served is read without its schemas, in whatever form the definition
+// is.
 func TestDefinitionsStayText(t *testing.T) {
 	const head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\nspec:"
 	for _, spec := range []string{

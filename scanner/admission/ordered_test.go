@@ -9,8 +9,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 )
 
-// TestLimitRangesByName takes a default from the first of several LimitRanges, in the
-// order of names, always.
+// TestLimitRangesByName: of several LimitRanges, the defaults of the first by name are always used.
 func TestLimitRangesByName(t *testing.T) {
 	var limits []*Object
 	for i := range 9 {
@@ -39,7 +38,7 @@ spec: {containers: [{name: c, image: nginx}]}
 	}
 }
 
-// TestDefaultPriorityClassesByName takes the first of several defaults of one value.
+// TestDefaultPriorityClassesByName: of several defaults of equal value, the first by name is used.
 func TestDefaultPriorityClassesByName(t *testing.T) {
 	var classes []*Object
 	for i := range 9 {

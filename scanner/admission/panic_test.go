@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestPanic: what makes Kubernetes' code panic is refused as a server refuses it.
+// TestPanic: an object that makes Kubernetes' code panic is refused as by a server.
 func TestPanic(t *testing.T) {
 	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	_, _, err := c.Prepare(context.Background(), Ask{

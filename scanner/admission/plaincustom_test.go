@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// shapes is a kind with a field of each kind of schema.
+// shapes defines a kind with a field of each kind of schema.
 const shapes = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -55,8 +55,8 @@ spec:
               embedded: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
 `
 
-// TestAppliedCustomResourceIsCreated: applying a new custom resource comes to the same whether the short way is taken or
-// not, for generated values of fields of all kinds of schemas.
+// TestAppliedCustomResourceIsCreated: applying a new custom resource has the same result with and without the
+// shortcut, for generated values of fields of all kinds of schemas.
 func TestAppliedCustomResourceIsCreated(t *testing.T) {
 	short, long := open(t, shapes), open(t, shapes)
 	h, err := long.handler(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Shape"})
@@ -87,7 +87,7 @@ func TestAppliedCustomResourceIsCreated(t *testing.T) {
 	}
 }
 
-// appliedNew is what a policy sees of a new object, with what the server says of it.
+// appliedNew returns a new object as a policy sees it, with the server's warnings and error.
 func appliedNew(t *testing.T, c *Cluster, content map[string]any, by apply.Applier) string {
 	t.Helper()
 	a := ask("CREATE", NewObject(content), nil)
@@ -123,12 +123,12 @@ func (g shaper) object() map[string]any {
 	return content
 }
 
-// fitting returns a value that a field often has.
+// fitting returns a likely value of a field.
 func (g shaper) fitting(field string) any {
 	item := func() any {
 		return pick(g, map[string]any{"name": pick(g, "a", "b"), "size": int64(g.IntN(3))}, map[string]any{pick(g, "name", "size"): pick[any](g, "a", "", int64(0))})
 	}
-	if g.IntN(6) == 0 { // which Flux leaves out of kinds that it knows
+	if g.IntN(6) == 0 { // Flux removes these from kinds that it knows
 		return pick[any](g, map[string]any{}, []any{}, []any{map[string]any{}}, map[string]any{"name": map[string]any{}})
 	}
 	switch field {

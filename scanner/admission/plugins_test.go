@@ -13,7 +13,7 @@ import (
 
 const podText = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {SPEC containers: [{name: c, image: nginx}]}}"
 
-// TestBuiltinPluginsReadTheState: defaults that come from objects, not from code.
+// TestBuiltinPluginsReadTheState: some defaults come from objects of the state.
 func TestBuiltinPluginsReadTheState(t *testing.T) {
 	tests := []struct {
 		name, state, object string
@@ -66,7 +66,7 @@ func TestBuiltinPluginsReadTheState(t *testing.T) {
 	}
 }
 
-// TestClassesNobodyDefinesMayExist, unless the cluster is complete.
+// TestClassesNobodyDefinesMayExist: a class that nothing defines may exist, unless all are known.
 func TestClassesNobodyDefinesMayExist(t *testing.T) {
 	for spec, refusal := range map[string]string{
 		"priorityClassName: high,": `pods "p" is forbidden: no PriorityClass with name high was found`,
@@ -83,7 +83,7 @@ func TestClassesNobodyDefinesMayExist(t *testing.T) {
 	}
 }
 
-// TestPodSecurity: the labels of a namespace limit its pods.
+// TestPodSecurity: the labels of a namespace restrict its pods.
 func TestPodSecurity(t *testing.T) {
 	restricted := "{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {pod-security.kubernetes.io/enforce: baseline}}}"
 	create := ask("CREATE", object(t, strings.Replace(podText, "SPEC", "hostNetwork: true,", 1)), nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestPolicyCreations: clusters that share creations prepare a policy once, unless they know who may
-// do what.
+// TestPolicyCreations: clusters that share creations prepare a policy once, unless they have all RBAC
+// objects.
 func TestPolicyCreations(t *testing.T) {
 	binding := object(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b},
 spec: {policyName: p, validationActions: [Deny]}}`)

@@ -35,7 +35,7 @@ func ask(op k8sadmission.Operation, obj, old *Object) Ask {
 	return Ask{Operation: op, User: &user.DefaultInfo{Name: "flux"}, Object: obj, OldObject: old}
 }
 
-// seen is the object a policy that matches the request's own version sees.
+// seen returns the object as a policy that matches the request's own version sees it.
 func seen(t *testing.T, r *Request) map[string]any {
 	t.Helper()
 	v, err := r.Version(r.GetKind())
@@ -86,7 +86,7 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// open is a cluster of which only these objects are known.
+// open returns a cluster that has these objects and may have others.
 func open(t *testing.T, texts ...string) *Cluster {
 	objects := make([]*Object, len(texts))
 	for i, text := range texts {
@@ -276,8 +276,8 @@ func TestPrepareDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestUnserved: what is said of kinds and versions that a server does not serve, each with
-// what takes their place.
+// TestUnserved: the errors about kinds and versions that a server does not serve name their
+// replacements.
 func TestUnserved(t *testing.T) {
 	for kind, want := range map[schema.GroupVersionKind]string{
 		{Group: "apps", Version: "v1beta1", Kind: "Deployment"}:                                        `no matches for kind "Deployment" in version "apps/v1beta1": removed in v1.16, use apps/v1 Deployment`,
@@ -355,7 +355,8 @@ func TestStoredIsReadInAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Defaults are set in the version it was written in, not in the one it is read in.
+	// Defaults are those of the version in which it was written, not those of the version in which it
+	// is read.
 	if diff := cmp.Diff(map[string]any{"size": int64(3)}, content["spec"]); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
@@ -389,8 +390,8 @@ func TestFirstLayerWins(t *testing.T) {
 	}
 }
 
-// TestEveryStoredResourceHasAStrategy keeps discovery.json and the table of
-// strategies in step: without one, the server's validation would be left out.
+// TestEveryStoredResourceHasAStrategy compares discovery.json with the table of strategies: without a
+// strategy, the server's validation would be skipped.
 func TestEveryStoredResourceHasAStrategy(t *testing.T) {
 	virtual := []string{"bindings", "componentstatuses", "selfsubjectreviews", "tokenreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"}
 	c := open(t)

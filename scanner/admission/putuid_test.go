@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestPutsOfAnotherUIDConflict: a server compares the UID of an object that is put with that of the stored one before
-// all else. A patch writes it, and a UID never changes.
+// TestPutsOfAnotherUIDConflict: for a PUT, a server first compares the UID of the object with that of the
+// stored one. A patch writes it, and a UID cannot change.
 func TestPutsOfAnotherUIDConflict(t *testing.T) {
 	const conflict = "StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: abc, UID in object meta: UID"
 	for _, test := range []struct {
@@ -56,7 +56,7 @@ func keyed(message, key string) string {
 	return regexp.MustCompile("%s").ReplaceAllString(message, key)
 }
 
-// TestSubresourcesThatAreNotServedWarnOfNothing: that a version is deprecated is what its handlers warn of.
+// TestSubresourcesThatAreNotServedWarnOfNothing: only handlers warn that a version is deprecated.
 func TestSubresourcesThatAreNotServedWarnOfNothing(t *testing.T) {
 	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	endpoints := object(t, "{apiVersion: v1, kind: Endpoints, metadata: {name: a}}")
@@ -70,7 +70,7 @@ func TestSubresourcesThatAreNotServedWarnOfNothing(t *testing.T) {
 	}
 }
 
-// TestPutsHaveTheNameOfTheirPath: what is put has the name of its path.
+// TestPutsHaveTheNameOfTheirPath: the object of a PUT must have the name of its path.
 func TestPutsHaveTheNameOfTheirPath(t *testing.T) {
 	c := open(t)
 	was := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}")

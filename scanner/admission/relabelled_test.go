@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestRelabelledNamespace: whoever enforces a stricter level on a namespace is warned of the Pods
-// in it, where they are known.
+// TestRelabelledNamespace: an update that enforces a stricter level on a namespace warns of the Pods
+// in it, if they are known.
 func TestRelabelledNamespace(t *testing.T) {
 	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: c, image: a, securityContext: {privileged: true}}]}}")
 	old := object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")

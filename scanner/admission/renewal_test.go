@@ -24,7 +24,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// TestRenewal: what comes of an update by server-side apply is the same with the managers of fields and without, for
+// TestRenewal: an update by server-side apply has the same result with managed fields and without, for
 // generated updates of all kinds, and of objects to themselves.
 func TestRenewal(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")
@@ -75,13 +75,13 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// sameRenewed handles an update without managers of fields and holds that it comes to the same with them. It returns the
-// handling without.
+// sameRenewed processes an update without managed fields and checks that the result is the same with them. It
+// returns the preparation without.
 func sameRenewed(t *testing.T, name string, cluster *Cluster, a Ask) *preparation {
 	t.Helper()
 	short := newUpdate(t, cluster, a)
 	got := short.result(t, short.updated)
-	short = newUpdate(t, cluster, a) // with what is known of the objects
+	short = newUpdate(t, cluster, a) // with the cached parts of the objects
 	if diff := cmp.Diff(got, short.result(t, short.updated)); diff != "" {
 		t.Fatalf("%s, again (-first +second):\n%s", name, diff)
 	}
@@ -99,8 +99,8 @@ func sameRenewed(t *testing.T, name string, cluster *Cluster, a Ask) *preparatio
 	return short
 }
 
-// TestRenewedCustomResource: the null that Flux sends as the time of creation becomes that of a custom resource where
-// something else differs.
+// TestRenewedCustomResource: the null creationTimestamp that Flux sends becomes that of the stored custom
+// resource if something else differs.
 func TestRenewedCustomResource(t *testing.T) {
 	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
 	widget := func(label string, size int) *Object {
@@ -115,7 +115,7 @@ func TestRenewedCustomResource(t *testing.T) {
 	}
 }
 
-// TestPropertyNamedKind: a definition whose schema describes fields called kind and apiVersion is updated.
+// TestPropertyNamedKind updates a definition whose schema has fields called kind and apiVersion.
 func TestPropertyNamedKind(t *testing.T) {
 	definition := func(text string) *Object {
 		return object(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: shops.example.com}, spec: {
@@ -132,7 +132,7 @@ func TestPropertyNamedKind(t *testing.T) {
 	}
 }
 
-// TestStorage: requests about one object see the same with what is kept of it as without.
+// TestStorage: requests about one object have the same result with a shared Storage as without.
 func TestStorage(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")
 	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
@@ -166,7 +166,7 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// prepareSeen prepares a request and returns what policies see.
+// prepareSeen prepares a request and returns the values that policies see.
 func prepareSeen(t *testing.T, c *Cluster, a Ask) (seen []any, req *Request, err error) {
 	t.Helper()
 	req, warned, err := c.Prepare(t.Context(), a)
@@ -184,7 +184,7 @@ func prepareSeen(t *testing.T, c *Cluster, a Ask) (seen []any, req *Request, err
 	return append(seen, alone, v.Object, v.OldObject, req.Dropped()), req, nil
 }
 
-// newUpdate is the handling of an update up to where its objects are made.
+// newUpdate returns the preparation of an update, up to the creation of its objects.
 func newUpdate(t *testing.T, c *Cluster, a Ask) *preparation {
 	t.Helper()
 	h, err := c.handler(a.Object.GroupVersionKind())
@@ -195,15 +195,15 @@ func newUpdate(t *testing.T, c *Cluster, a Ask) *preparation {
 	return &preparation{cluster: c, handler: h, ask: a, namespace: c.requestNamespace(h.resource, a.Object), name: a.Object.Name()}
 }
 
-// byteOfInput is where base64 ends.
+// byteOfInput matches the position at which base64 is invalid.
 var byteOfInput = regexp.MustCompile(`at input byte \d+`)
 
-// result is what policies see of both objects, or the refusal.
+// result returns both objects as policies see them, or the refusal.
 func (p *preparation) result(t *testing.T, updated func(context.Context) (old, obj runtime.Object, m metav1.Object, err error)) (all []any) {
 	t.Helper()
 	var warned warnings
 	old, obj, _, err := updated(p.context(warning.WithWarningRecorder(t.Context(), &warned)))
-	text := byteOfInput.ReplaceAllString(fmt.Sprint(err), "") // of the first of several keys, in any order
+	text := byteOfInput.ReplaceAllString(fmt.Sprint(err), "") // of the first of several keys, in random order
 	all = append(all, text, warned.texts, p.dropped)
 	if err != nil {
 		return all
@@ -222,7 +222,7 @@ func (p *preparation) result(t *testing.T, updated func(context.Context) (old, o
 	return all
 }
 
-// documents are the objects of files.
+// documents returns the objects of files.
 func documents(t *testing.T, pattern string) (all []*Object) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -241,10 +241,10 @@ func documents(t *testing.T, pattern string) (all []*Object) {
 	return all
 }
 
-// editor edits objects by chance.
+// editor makes random edits to objects.
 type editor struct{ *rand.Rand }
 
-// edit changes one place below the fields that say which object it is.
+// edit changes one place outside of the fields that identify the object.
 func (e *editor) edit(o map[string]any) {
 	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(o)), func(key string) bool { return key == "apiVersion" || key == "kind" })
 	if metadata, ok := o["metadata"].(map[string]any); ok && e.IntN(4) == 0 {
@@ -256,7 +256,7 @@ func (e *editor) edit(o map[string]any) {
 	}
 }
 
-// field changes a field, or what is in it.
+// field changes a field, or a value in it.
 func (e *editor) field(in map[string]any, key string) {
 	switch v := in[key].(type) {
 	case map[string]any:
@@ -303,7 +303,7 @@ func (e *editor) items(list []any) []any {
 	return list
 }
 
-// other is another value of the same type.
+// other returns another value of the same type.
 func (e *editor) other(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -316,7 +316,7 @@ func (e *editor) other(value any) any {
 	return value
 }
 
-// empty is the empty value of a type.
+// empty returns the empty value of a type.
 func empty(value any) any {
 	switch value.(type) {
 	case map[string]any:
@@ -333,7 +333,7 @@ func empty(value any) any {
 	return nil
 }
 
-// TestWritten: a manifest counts as it is written only where applying it does nothing else.
+// TestWritten: Written is nil for a manifest if applying it may do more than write it.
 func TestWritten(t *testing.T) {
 	h, err := NewCluster(ClusterOptions{}, NewIndex(nil)).handler(schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"})
 	if err != nil {

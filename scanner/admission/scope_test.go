@@ -12,7 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-// TestScopes: what renders manifests knows of all kinds of the API server whether they are in namespaces.
+// TestScopes: package scope, which renderers use, knows for all kinds of the API server whether they are
+// namespaced.
 func TestScopes(t *testing.T) {
 	resources := NewCluster(ClusterOptions{}, NewIndex(nil)).Resources()
 	if len(resources) < 60 {
@@ -29,8 +30,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestServed: charts are told what an API server serves, as its discovery has it, and from the version on
-// that introduced it.
+// TestServed: the API versions that charts see are those of an API server's discovery, from the version on
+// that introduced them.
 func TestServed(t *testing.T) {
 	want := map[string]bool{}
 	for _, r := range NewCluster(ClusterOptions{}, NewIndex(nil)).Resources() {

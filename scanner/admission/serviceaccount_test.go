@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// TestServiceAccount: what Pods are given of their account.
+// TestServiceAccount: the volumes and secrets that Pods get from their account.
 func TestServiceAccount(t *testing.T) {
 	const (
 		plain     = `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: c, image: nginx}]}}`

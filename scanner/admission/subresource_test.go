@@ -62,7 +62,7 @@ func TestSubresourcesTakeOperations(t *testing.T) {
 	}
 }
 
-// TestAuthorizeScaleWithoutAWorkload: creating a Scale needs the right to, too.
+// TestAuthorizeScaleWithoutAWorkload: creating a Scale needs a right, too.
 func TestAuthorizeScaleWithoutAWorkload(t *testing.T) {
 	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	a := ask("CREATE", object(t, webDeployment), nil)

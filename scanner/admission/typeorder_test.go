@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// TestErrorsOfTypesHaveAnOrder: of several mistakes it is always the same that is told.
+// TestErrorsOfTypesHaveAnOrder: of several mistakes always the same one is reported.
 func TestErrorsOfTypesHaveAnOrder(t *testing.T) {
 	types, err := apply.NewTypes(scheme.Scheme).Group("apps")
 	if err != nil {

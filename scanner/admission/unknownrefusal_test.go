@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// variables returns the fields of a content that a deployer substitutes variables in.
+// variables returns the fields of content in which a deployer substitutes variables.
 func variables(value any, path ...string) (fields []render.Unknown) {
 	switch v := value.(type) {
 	case string:
@@ -29,12 +29,12 @@ func variables(value any, path ...string) (fields []render.Unknown) {
 	return fields
 }
 
-// claiming is a StatefulSet with a claim template, and volumes.
+// claiming returns a StatefulSet with a claim template, and volumes.
 func claiming(volumes string) string {
 	return "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: i}], volumes: [" + volumes + "]}}, volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}"
 }
 
-// pod is a Pod with a spec.
+// pod returns a Pod with a spec.
 func pod(spec string) string {
 	return "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {" + spec + "}}"
 }
@@ -43,8 +43,8 @@ const workload = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w}, s
 
 const oneContainer = "containers: [{name: c, image: i}]"
 
-// TestRefusalsOfUnknownValues: values that are not known are taken for valid, wherever validation counts them.
-// What is wrong with others is refused.
+// TestRefusalsOfUnknownValues: unknown values are taken to be valid, wherever validation counts them.
+// Mistakes in other values are refused.
 func TestRefusalsOfUnknownValues(t *testing.T) {
 	widget := func(spec string) string {
 		return "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {scope: Namespaced, " + spec + "}}"
@@ -127,7 +127,7 @@ const parts = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinit
 
 const strictNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: strict, labels: {pod-security.kubernetes.io/enforce: restricted}}}`
 
-// TestUnknownAddress: what a server makes of a value that is not known is not known either.
+// TestUnknownAddress: values that a server derives from an unknown one are unknown too.
 func TestUnknownAddress(t *testing.T) {
 	o := object(t, "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}], clusterIP: '${X}'}}")
 	o.Unknown = variables(o.Content())

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// TestKubernetesVersion: the version that reports name is the one that is linked in.
+// TestKubernetesVersion: the version that reports name is that of the linked modules.
 func TestKubernetesVersion(t *testing.T) {
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {

@@ -28,8 +28,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestTable checks that each kind has one row, and that rows say what their effect
-// needs.
+// TestTable checks that each kind has one row, and that rows have the fields that their effect needs.
 func TestTable(t *testing.T) {
 	seen := map[schema.GroupKind]bool{}
 	for _, k := range table {

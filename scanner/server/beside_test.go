@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// readers are expressions that read a ConfigMap, and what belongs to a request, in many ways.
+// readers are expressions that read a ConfigMap, and attributes of its request, in many ways.
 var readers = []string{
 	"object.data.a != 'y'", "!has(object.data.b)", "has(object.data) && 'c' in object.data", "size(object.data) < 3", "object.data.size() != 2",
 	"object.data.all(k, object.data[k] != 'y')", "object.data.exists(k, k == 'b')", "object.data.all(k, v, k != 'c' || v == 'x')",
@@ -31,8 +31,8 @@ var readers = []string{
 	"string(object.data.a).startsWith('x') ? object.data.b == 'x' : true", "dyn(object).data.b == 'x'", "type(object.data.a) == string", "object.data.a + object.data.?b.orValue('') != 'xy'",
 }
 
-// readersText are policies with one of the expressions each. Some select objects, have conditions, messages or
-// annotations that read them.
+// readersText returns policies with one of the expressions each. Some select objects, or have conditions,
+// messages or annotations that read them.
 func readersText(more string) string {
 	var all strings.Builder
 	for i, expression := range readers {
@@ -66,8 +66,8 @@ spec: {policyName: p%[1]d, validationActions: [Deny]}
 	return strings.TrimPrefix(strings.TrimSuffix(all.String(), "\n"), "---\n") + more
 }
 
-// TestReviewBeside: what a server says to a request does not depend on its having judged another one about the object,
-// though it then asks fewer policies.
+// TestReviewBeside: the answer to a request does not depend on an earlier verdict about another one for the
+// object, although fewer policies are evaluated.
 func TestReviewBeside(t *testing.T) {
 	compiler := policy.NewCompiler()
 	compiler.Budget = 1 << 62 // no scan judges so many
@@ -124,7 +124,7 @@ func TestReviewBeside(t *testing.T) {
 	}
 }
 
-// configMap makes an object of few values.
+// configMap returns a random object with few values.
 func configMap(r *rand.Rand) *admission.Object {
 	of := func(keys ...string) map[string]any {
 		all := map[string]any{}
@@ -142,7 +142,7 @@ func configMap(r *rand.Rand) *admission.Object {
 	return admission.NewObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": of("a", "b", "c")})
 }
 
-// said is all that a verdict says against a request.
+// said returns everything that a verdict has against a request.
 func said(v server.Verdict) (all []string) {
 	for _, d := range v.Decisions {
 		all = append(all, fmt.Sprint(d.Policy.Name, d.Binding.Name, d.Validation, d.Cause, d.Message, d.Reason, d.Actions))

@@ -33,7 +33,7 @@ func objects(text string) []*admission.Object {
 	return all
 }
 
-// policyText is a policy for ConfigMaps with its binding.
+// policyText returns a policy for ConfigMaps with its binding.
 func policyText(name, expression string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -98,7 +98,7 @@ func build(t *testing.T, known kinds.Complete, texts ...string) *server.Server {
 	return s
 }
 
-// TestViews: what any view says counts, and what all say counts once.
+// TestViews: the decisions of every view count, equal ones once.
 func TestViews(t *testing.T) {
 	s := build(t, kinds.Complete{},
 		policyText("p", "object.metadata.name == 'x'")+"\n---\n"+policyText("q", "1 == 2"),
@@ -123,7 +123,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestUnknown: what is not known is no answer, and depends on which kinds are known.
+// TestUnknown: if something is not known there is no answer; that depends on which kinds are known.
 func TestUnknown(t *testing.T) {
 	invalid := policyText("p", "true") + "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: [a]}}"
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"
@@ -149,7 +149,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestLoadOnce: an object that is in several lists is accepted once.
+// TestLoadOnce: an object in several lists is accepted once.
 func TestLoadOnce(t *testing.T) {
 	shared, one, other := objects(policyText("shared", "true")), objects(policyText("one", "true")), objects(policyText("other", "true"))
 	b := server.NewBuilder(server.Options{User: admin})
@@ -168,8 +168,8 @@ func TestLoadOnce(t *testing.T) {
 	}
 }
 
-// TestStateHasWhatIsCreated: a state of which all objects of a kind are known is that after the
-// request, so that what it creates being there says nothing.
+// TestStateHasWhatIsCreated: a state that has all objects of some kinds is that after the request, so
+// that the new object in it does not mean that it existed before.
 func TestStateHasWhatIsCreated(t *testing.T) {
 	text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 	for _, test := range []struct {

@@ -9,7 +9,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
-// TestNearEtcdsLimit: what etcd takes includes the key, so of an object just below it is not known.
+// TestNearEtcdsLimit: etcd's limit includes the key, so for an object just below it the result is not
+// known.
 func TestNearEtcdsLimit(t *testing.T) {
 	for bytes, want := range map[int]string{
 		size.MaxStored - 4096: "taken",
