@@ -276,8 +276,7 @@ func TestPrepareDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestUnserved: the errors about kinds and versions that a server does not serve name their
-// replacements.
+// TestUnserved: errors about kinds and versions that are not served name replacements.
 func TestUnserved(t *testing.T) {
 	for kind, want := range map[schema.GroupVersionKind]string{
 		{Group: "apps", Version: "v1beta1", Kind: "Deployment"}:                                        `no matches for kind "Deployment" in version "apps/v1beta1": removed in v1.16, use apps/v1 Deployment`,
@@ -355,8 +354,7 @@ func TestStoredIsReadInAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Defaults are those of the version in which it was written, not those of the version in which it
-	// is read.
+	// Defaults are those of the version in which it was written, not read.
 	if diff := cmp.Diff(map[string]any{"size": int64(3)}, content["spec"]); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}

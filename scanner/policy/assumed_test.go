@@ -15,15 +15,15 @@ spec:
   valuesFrom: [{kind: Secret, name: values}]
 `
 
-// releases are policies on HelmReleases.
+// releases returns a policy on HelmReleases with its binding.
 func releases(expression, constraints, spec, binding string) string {
 	return strings.Replace(deny(expression, constraints, spec, binding),
 		`{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}`,
 		`{apiGroups: [helm.toolkit.fluxcd.io], apiVersions: [v2], operations: [CREATE], resources: [helmreleases]}`, 1)
 }
 
-// TestKindsKnownByName: of a kind without a definition that which is written is known, but
-// not what the definition may have as a default.
+// TestKindsKnownByName: for a kind without a definition, the written fields are known, but not those
+// for which the definition may have a default.
 func TestKindsKnownByName(t *testing.T) {
 	const defaults = "which is not known: the CustomResourceDefinition of HelmRelease may have a default for it, and is not in the repository"
 	for expression, want := range map[string]string{

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// benchmarkExpressions are what policies on workloads commonly ask.
+// benchmarkExpressions are common expressions of policies on workloads.
 var benchmarkExpressions = []string{
 	"object.spec.replicas <= 10",
 	"has(object.metadata.labels) && 'app' in object.metadata.labels",
@@ -29,7 +29,7 @@ var benchmarkExpressions = []string{
 	"!has(object.spec.template.spec.hostNetwork) || object.spec.template.spec.hostNetwork == false",
 }
 
-// benchmarkCluster has 20 policies of 5 validations and a Deployment to judge.
+// benchmarkCluster returns 20 policies of 5 validations and a request for a Deployment.
 func benchmarkCluster(b *testing.B) (*admission.Cluster, *policy.Set, *admission.Request) {
 	var texts []string
 	for i := range 20 {
@@ -78,8 +78,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateOthers is the same with 300 policies more, none of which is
-// about Deployments.
+// BenchmarkEvaluateOthers is BenchmarkEvaluate with 300 more policies, none of which is about
+// Deployments.
 func BenchmarkEvaluateOthers(b *testing.B) {
 	cluster, set, req := benchmarkCluster(b)
 	for i := range 300 {
@@ -101,7 +101,7 @@ func BenchmarkEvaluateOthers(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateUpstream has the API server's own dispatcher do the same.
+// BenchmarkEvaluateUpstream is BenchmarkEvaluate with the API server's own dispatcher.
 func BenchmarkEvaluateUpstream(b *testing.B) {
 	cluster, set, req := benchmarkCluster(b)
 	o := newOracle(b, cluster, nil, set)
@@ -116,8 +116,8 @@ func BenchmarkEvaluateUpstream(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateRaw evaluates the same expressions with cel-go alone: the
-// server's programs on content that is there already, nothing around them.
+// BenchmarkEvaluateRaw evaluates the same expressions with cel-go alone: the server's programs on
+// decoded content.
 func BenchmarkEvaluateRaw(b *testing.B) {
 	_, set, req := benchmarkCluster(b)
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// TestABudgetForAll: what a scan may cost is bounded, and what is left then is
-// indeterminate, never passed.
+// TestABudgetForAll: the cost of a scan is bounded; beyond the bound verdicts are indeterminate,
+// never passed.
 func TestABudgetForAll(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("[1, 2, 3].all(x, x > 0) && object.metadata.name == 'other'", "", "", ""))

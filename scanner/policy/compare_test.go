@@ -31,35 +31,35 @@ import (
 type scene struct {
 	state, policies []*admission.Object
 	asks            []admission.Ask
-	// stored: the policies are taken as a server may find them in its storage, without
-	// the checks of their creation, so that expressions need not compile.
+	// stored is set if the policies are read as from a server's storage, without the checks of their
+	// creation, so that expressions need not compile.
 	stored bool
 }
 
-// comparison compares this package with upstream's plugin. It keeps what it
-// compiled over scenes.
+// comparison compares this package with upstream's plugin. It keeps compiled policies for other
+// scenes.
 type comparison struct {
 	ours   *policy.Compiler
 	theirs *upstreamCompiler
-	// mutations compiles policies that change objects.
+	// mutations compiles mutating policies.
 	mutations *mutation.Compiler
 	tally     tally
 }
 
-// tally tells what the compared pairs of policy set and request were like, so
-// that one can see that the comparison is worth something.
+// tally counts kinds of the compared pairs of policy set and request, to show that the comparison
+// covers them.
 type tally struct {
 	pairs, evaluated, denied, warned, audited int
-	// mutable counts requests of scenes that have policies that change objects, mutated those that
-	// one changed or refused, unmutated those that one refused.
+	// mutable counts requests of scenes with mutating policies, mutated those that one changed or
+	// refused, unmutated those that one refused.
 	mutable, mutated, unmutated int
-	// order counts answers in which the order of maps makes the difference.
+	// order counts answers that depend on the order of maps.
 	order int
-	// said counts the answers that mention one of phrases.
+	// said counts the answers that contain one of phrases.
 	said map[string]int
 }
 
-// phrases are words of the answers that a comparison should meet.
+// phrases are texts of answers that a comparison should cover.
 var phrases = []string{
 	"compilation error", "running out of cost budget", "failed messageExpression", "actual cost limit exceeded",
 	"failed to configure binding", "failed to configure policy", "no such key", "no such overload", "division by zero",
@@ -71,11 +71,11 @@ func newComparison() *comparison {
 	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler(), mutations: &mutation.Compiler{}, tally: tally{said: map[string]int{}}}
 }
 
-// newCompiler: how much one scan may evaluate is not upstream's concern.
+// newCompiler returns a Compiler without a budget for all evaluations, which upstream does not have.
 func newCompiler() *policy.Compiler {
 	c := policy.NewCompiler()
 	c.Budget = 1 << 62
-	c.ShortcutAfter = 1 // the first request goes the long way
+	c.ShortcutAfter = 1 // the first request is evaluated without the shortcut
 	c.Settled = settled.Open("")
 	return c
 }
@@ -87,13 +87,13 @@ func (c *comparison) forget() {
 	}
 }
 
-// difference is a request that the two answer differently.
+// difference is a request with two different answers.
 type difference struct {
 	ask  admission.Ask
 	text string
 }
 
-// stage is a scene made ready to judge requests.
+// stage is a scene prepared for judging requests.
 type stage struct {
 	*comparison
 	all     []*admission.Object
@@ -134,8 +134,8 @@ func (c *comparison) stage(t testing.TB, s scene) *stage {
 	return st
 }
 
-// lookedUp are the kinds of which a stored object decides more than its own
-// requests: those of params, and what the cluster itself looks up.
+// lookedUp returns the kinds whose stored objects affect requests about others: those of params, and
+// kinds that the cluster itself looks up.
 func lookedUp(set *policy.Set) map[string]bool {
 	kinds := map[string]bool{"Namespace": true, "CustomResourceDefinition": true, "Role": true, "RoleBinding": true, "ClusterRole": true, "ClusterRoleBinding": true}
 	for _, p := range set.Policies {
@@ -151,7 +151,7 @@ func lookedUp(set *policy.Set) map[string]bool {
 	return kinds
 }
 
-// storedSet reads policies as a server does that finds them in its storage.
+// storedSet reads policies like a server that has them in its storage.
 func (c *comparison) storedSet(t testing.TB, objects []*admission.Object) *policy.Set {
 	set := &policy.Set{}
 	for _, o := range objects {
@@ -198,8 +198,8 @@ func stored(t testing.TB, o *admission.Object, into runtime.Object) {
 	legacyscheme.Scheme.Default(into)
 }
 
-// judges returns who judges a request: the scene's cluster does for all, unless the
-// object that is stored before the request is one that others depend on.
+// judges returns the cluster, engine and oracle of a request: those of the scene, unless others
+// depend on the stored object of the request.
 func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *policy.Engine, *oracle) {
 	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
 		return st.cluster, st.engine, st.oracle
@@ -212,7 +212,7 @@ func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *p
 	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
 }
 
-// stateWith is the state with an object in place of that of the same key.
+// stateWith returns the state with an object in place of that of the same key.
 func (st *stage) stateWith(o *admission.Object) []*admission.Object {
 	all := []*admission.Object{o}
 	for _, other := range st.all {
@@ -223,8 +223,8 @@ func (st *stage) stateWith(o *admission.Object) []*admission.Object {
 	return all
 }
 
-// request compares the answers to one request and gives the difference, or why the
-// pair is wrong in itself.
+// request compares the answers to one request and returns the difference, or the reason why the pair
+// is invalid.
 func (st *stage) request(t testing.TB, ask admission.Ask) string {
 	ctx := context.Background()
 	cluster, engine, oracle := st.judges(t, ask)
@@ -233,7 +233,7 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 		return difference // no policy validates it
 	}
 	outcome := engine.Evaluate(ctx, req)
-	if again := engine.Evaluate(ctx, req); told(again) != told(outcome) { // by what is settled
+	if again := engine.Evaluate(ctx, req); told(again) != told(outcome) { // this time by Settled
 		return cmp.Diff(told(outcome), told(again))
 	}
 	ours, theirs := outcome.Verdict(req, nil), oracle.verdict(req)
@@ -241,7 +241,7 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 	object, old := req.Unknown()
 	switch {
 	case len(outcome.Indeterminate) > 0 && (len(object)+len(old) > 0 || req.OpenStatus() != nil):
-		return "" // it depends on what a controller wrote, which the oracle takes for known
+		return "" // it depends on a field that a controller wrote, which is known to the oracle
 	case len(outcome.Indeterminate) > 0:
 		return fmt.Sprintf("indeterminate although all is known: %s", outcome.Indeterminate[0].Why)
 	case same(ours, theirs):
@@ -253,7 +253,7 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 	return cmp.Diff(theirs, ours, cmpopts.EquateEmpty())
 }
 
-// told is all that an outcome says.
+// told returns everything in an outcome as text.
 func told(o policy.Outcome) string {
 	var b strings.Builder
 	for _, d := range o.Decisions {
@@ -270,8 +270,8 @@ func same(a, b policy.Verdict) bool {
 	return reflect.DeepEqual(a, b) || cmp.Equal(a, b, cmpopts.EquateEmpty())
 }
 
-// agreeInOrder asks upstream again with nothing changed but the order in which
-// expressions go through maps: that is random in CEL, and sorted in ours.
+// agreeInOrder evaluates upstream again with maps in sorted order, which is the only change: CEL's
+// order is random, ours is sorted.
 func agreeInOrder(t testing.TB, req *admission.Request, ours policy.Verdict, oracle *oracle) bool {
 	ordered := compilerIn(cel.Environment).oracle(t, oracle.cluster, oracle.state, oracle.set)
 	return same(ours, ordered.verdict(req))
@@ -300,7 +300,8 @@ func (c *comparison) count(outcome *policy.Outcome, v policy.Verdict) {
 	}
 }
 
-// exempt: the dispatcher below the plugin does not know of exempt resources.
+// exempt reports whether a resource is exempt from policies; the dispatcher below the plugin does not
+// know these.
 func exempt(req *admission.Request) bool {
 	switch req.GetResource().Group {
 	case "authentication.k8s.io", "authorization.k8s.io":
@@ -311,8 +312,8 @@ func exempt(req *admission.Request) bool {
 	return false
 }
 
-// loadSuites returns the recorded suites as scenes, but for those whose name has a
-// prefix, if not empty.
+// loadSuites returns the recorded suites as scenes, except those whose name has a prefix, if it is
+// not empty.
 func loadSuites(t testing.TB, without string) []scene {
 	dirs, err := filepath.Glob("../suite/testdata/conformance/*")
 	if err != nil || len(dirs) == 0 {
@@ -343,8 +344,8 @@ func sceneOf(s *suite.Suite) scene {
 	return m
 }
 
-// TestUpstreamAgrees puts the requests of each suite to this package and to the
-// API server's own plugin.
+// TestUpstreamAgrees compares this package with the API server's own plugin on the requests of each
+// suite.
 func TestUpstreamAgrees(t *testing.T) {
 	c := newComparison()
 	for _, s := range testall.Sample(loadSuites(t, ""), 50) {

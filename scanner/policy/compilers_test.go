@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// A compiler that is used for several policies has the variables of one of them only, in the
-// order of that policy.
+// TestVariablesOfOnePolicy: a compiler that is used for several policies has the variables of only
+// one of them, in the order of that policy.
 func TestVariablesOfOnePolicy(t *testing.T) {
 	variables := []string{
 		"[{name: a, expression: '1'}, {name: b, expression: 'variables.a + 1'}]",
@@ -46,8 +46,8 @@ spec:
 	objects := objects(t, texts...)
 	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(objects))
 	ctx := context.Background()
-	// The server refuses the wrong ones when they are created, so they are put into force as an
-	// older server may have stored them.
+	// The server refuses the invalid ones at creation, so they are put into force as an older server
+	// may have stored them.
 	valid, refusals := policy.Load(ctx, cluster, suite.Admin(), objects)
 	if len(valid.Policies)+len(refusals) != len(variables) {
 		t.Fatalf("%d policies, %d refusals", len(valid.Policies), len(refusals))

@@ -7,7 +7,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// TestConceal hides what a Secret has, also in place of texts, as errors of an API server have it.
+// TestConceal: values of a Secret are hidden, including those that are no text, in the form in which
+// errors of an API server have them.
 func TestConceal(t *testing.T) {
 	secret := map[string]any{
 		"apiVersion": "v1", "kind": "Secret",

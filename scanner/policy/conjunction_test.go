@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// However often a policy has judged, and whatever its expressions end with, it
-// says the same.
+// TestTheShortcutSaysTheSame: however many requests a policy has judged, and however its expressions
+// end, its decisions are the same.
 func TestTheShortcutSaysTheSame(t *testing.T) {
 	all := objects(t, `
 apiVersion: admissionregistration.k8s.io/v1

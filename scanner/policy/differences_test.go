@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the answers in testdata/differences")
 
-// TestDifferences runs what FuzzUpstreamAgrees once found to differ: upstream still
-// agrees, and the answers are those in want.txt.
+// TestDifferences runs the differences that FuzzUpstreamAgrees once found: upstream still agrees, and
+// the answers are those in want.txt.
 func TestDifferences(t *testing.T) {
 	files, err := filepath.Glob("testdata/differences/*.txtar")
 	if err != nil || len(files) == 0 {

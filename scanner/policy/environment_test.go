@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// A server goes through a map in any order. Here it is that of the keys, always.
+// TestMapsAreInOrder: a server iterates over a map in random order; here the keys are always sorted.
 func TestMapsAreInOrder(t *testing.T) {
 	for _, c := range []struct{ expression, want string }{
 		{"object.data.map(k, k).join(' ')", "a b c d e f g h"},

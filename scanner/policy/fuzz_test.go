@@ -12,11 +12,10 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// FuzzUpstreamAgrees generates clusters, policies, bindings, params and requests
-// from a seed - anew from grammars, or by recombining and changing what the
-// recorded suites hold - and demands the answers of the API server's own plugins,
-// which validate and mutate, the mutated objects, and that nothing is indeterminate. A seed compares some 50 pairs of policy set
-// and request.
+// FuzzUpstreamAgrees generates clusters, policies, bindings, params and requests from a seed, either from
+// grammars or by recombining and changing recorded suites. It compares the answers and the mutated objects
+// with those of the API server's own validating and mutating plugins; nothing may be indeterminate. A seed
+// compares some 50 pairs of policy set and request.
 //
 // PREADMIT_FUZZ_PAIRS=200000 go test -timeout 0 -run FuzzUpstreamAgrees ./scanner/policy
 // compares that many, from seeds that follow each other, PREADMIT_FUZZ_SEED (1000)
@@ -35,7 +34,7 @@ func FuzzUpstreamAgrees(f *testing.F) {
 	})
 }
 
-// number is that of an environment variable.
+// number returns the value of an environment variable, or a default.
 func number(t testing.TB, name string, otherwise int) int {
 	text, ok := os.LookupEnv(name)
 	if !ok {
@@ -48,10 +47,10 @@ func number(t testing.TB, name string, otherwise int) int {
 	return n
 }
 
-// mostDifferent is the number of seeds that differ after which a run ends.
+// mostDifferent is the number of different seeds after which a run ends.
 const mostDifferent = 10
 
-// run compares pairs and tells how far it is.
+// run compares pairs and logs its progress.
 func run(t testing.TB, c *comparison, g *generator, pairs int, seed uint64) {
 	start, told := time.Now(), time.Now()
 	first, different := seed, 0
@@ -68,8 +67,8 @@ func run(t testing.TB, c *comparison, g *generator, pairs int, seed uint64) {
 	t.Logf("seeds %d to %d: %+v, %d seeds differ; %s, %s a pair", first, seed-1, c.tally, different, took.Round(time.Second), took/time.Duration(max(c.tally.pairs, 1)))
 }
 
-// compareSeed reports whether the two agree on what a seed generates. If not, the
-// test fails with the smallest scene that still shows the difference.
+// compareSeed reports whether both agree on the scene of a seed. If not, the test fails with the
+// smallest scene that still shows the difference.
 func compareSeed(t testing.TB, c *comparison, g *generator, seed uint64) (agree bool) {
 	t.Helper()
 	defer func() {
@@ -92,20 +91,19 @@ func compareSeed(t testing.TB, c *comparison, g *generator, seed uint64) (agree 
 	return len(differences) == 0
 }
 
-// generator makes scenes at random.
+// generator generates random scenes.
 type generator struct {
 	*rand.Rand
 	suites []scene
 	world  world
 }
 
-// newGenerator leaves out the suites that take a second for each request; spend
-// takes their place.
+// newGenerator omits the suites that take a second for each request; spend replaces them.
 func newGenerator(t testing.TB) *generator {
 	return &generator{suites: loadSuites(t, "cost-"), world: loadWorld(t)}
 }
 
-// scene is what a seed generates: always the same.
+// scene returns the scene of a seed; it is always the same.
 func (g *generator) scene(seed uint64) scene {
 	g.Rand = rand.New(rand.NewPCG(seed, 0))
 	if g.oneIn(3) {
@@ -114,7 +112,7 @@ func (g *generator) scene(seed uint64) scene {
 	return g.generate()
 }
 
-// oneIn is true once in n times.
+// oneIn returns true once in n times.
 func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 // pick returns one of the choices.

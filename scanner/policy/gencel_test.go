@@ -11,12 +11,12 @@ type celWriter struct {
 	params, authorizer bool
 	// names are the variables declared so far.
 	names []string
-	// locals are the variables of the comprehensions around.
+	// locals are the variables of the enclosing comprehensions.
 	locals []string
 	fresh  int
 }
 
-// expression writes one of a kind of celGrammar. Depth bounds how far it nests.
+// expression writes an expression of a kind of celGrammar. depth bounds its nesting.
 func (w *celWriter) expression(kind string, depth int) string {
 	if depth > 0 && kind == "bool" && w.oneIn(7) && len(w.names) > 0 {
 		kind = "variable-bool"
@@ -35,7 +35,7 @@ func (w *celWriter) expression(kind string, depth int) string {
 	panic("no rule for " + kind + " applies here")
 }
 
-// allowed reports whether what a rule reads is declared here.
+// allowed reports whether the variables of a rule are declared here.
 func (w *celWriter) allowed(rule string) bool {
 	has := func(text string) bool { return strings.Contains(rule, text) }
 	return (w.authorizer || !has("authorizer") && !has("{authz")) &&
@@ -44,8 +44,8 @@ func (w *celWriter) allowed(rule string) bool {
 		(len(w.locals) > 0 || !has("{known") || has("{local}"))
 }
 
-// expand replaces the placeholders of a rule. {local} and {local2} name new
-// variables of a comprehension, {same} and {same2} name them again.
+// expand replaces the placeholders of a rule. {local} and {local2} declare new variables of a
+// comprehension, {same} and {same2} refer to them.
 func (w *celWriter) expand(rule string, depth int) string {
 	var b strings.Builder
 	outer := len(w.locals)
@@ -83,7 +83,7 @@ func (w *celWriter) expand(rule string, depth int) string {
 	}
 }
 
-// celLeaves are the rules where an expression may nest no further.
+// celLeaves are the rules for expressions at the maximum depth.
 var celLeaves = map[string][]string{
 	"bool":          {"true", "false", "has({path})", "{any} == null", "{any} != null", "object == null", "oldObject == null", "request.operation == 'CREATE'", "namespaceObject == null", "{any} == {constant}", "has({path})", "params == null", "params != null"},
 	"variable-bool": {"{variable} == {constant}", "{variable} != null", "type({variable}) == string"},
@@ -96,7 +96,7 @@ var celLeaves = map[string][]string{
 	"quantity":      {"quantity('1Gi')", "quantity('0.5')"},
 }
 
-// celGrammar has the kinds of expressions and the rules to write them by.
+// celGrammar has the rules of each kind of expression.
 var celGrammar = map[string][]string{
 	"bool": {
 		"({bool}) && ({bool})", "({bool}) || ({bool})", "({bool}) && ({bool})", "({bool}) || ({bool})", "!({bool})", "({bool}) ? ({bool}) : ({bool})",
@@ -146,7 +146,7 @@ var celGrammar = map[string][]string{
 	"optional":  {"{opt-path}", "optional.of({any})", "optional.ofNonZeroValue({any})", "{opt-path}.or({opt-path})", "{any-map}[?{text}]", "{any-list}[?{int}]", "{list}.first()", "{any-list}.last()", "{opt-path}.optMap({local}, {same})", "{opt-path}.optFlatMap({local}, {same}.?name)"},
 	"quantity":  {"quantity('1Gi')", "quantity('500m')", "quantity({any})", "{quantity}.add({quantity})", "{quantity}.sub(1)", "quantity({text})"},
 
-	// What expressions read. Objects are untyped: a path may lead to anything or nowhere.
+	// Variables and paths. Objects are untyped: a path may lead to anything or nowhere.
 	"root":     {"object", "object", "object", "object", "oldObject", "oldObject", "params", "params"},
 	"any":      {"{root}.{field}", "{root}.{field}", "{root}.{field}", "{any-list}[0]", "{any-list}[{small}].name", "{any-map}['app']", "{any-map}.app", "{known}", "{known}.name", "request.options", "request.dryRun", "request.{request-field}", "namespaceObject.{namespace-field}", "dyn({variable})", "dyn({variable}).size()", "{opt-path}.orValue(null)", "{opt-path}.value()", "object", "dyn({constant})"},
 	"path":     {"{root}.{field}", "{root}.{field}", "{root}.spec.{spec-field}", "request.{request-field}", "namespaceObject.{namespace-field}", "{root}.metadata.labels.app", "{root}.spec", "{root}.metadata.labels", "request.userInfo.extra.scopes"},

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// world is what generated scenes are made of.
+// world has the objects of generated scenes.
 type world struct{ context, objects []*admission.Object }
 
 func loadWorld(t testing.TB) world {
@@ -28,7 +28,7 @@ func loadWorld(t testing.TB) world {
 	return world{context: read("context.yaml"), objects: read("objects.yaml")}
 }
 
-// generate makes a scene of a few policies and many requests.
+// generate returns a scene of a few policies and many requests.
 func (g *generator) generate() scene {
 	s := scene{stored: !g.oneIn(4)}
 	for _, o := range g.world.context {
@@ -53,7 +53,7 @@ func (g *generator) generate() scene {
 	return s
 }
 
-// contextChanges are values that fields of the state take.
+// contextChanges are other values of fields of the state.
 var contextChanges = map[string][]any{
 	"labels": {nil, map[string]any{}, map[string]any{"tier": "gold"}, map[string]any{"env": "prod"}},
 	"env":    {"prod", "dev"},
@@ -62,7 +62,7 @@ var contextChanges = map[string][]any{
 	"verbs":  {[]any{"*"}, []any{"get"}},
 }
 
-// objectChanges are values that fields of objects take.
+// objectChanges are other values of fields of objects.
 var objectChanges = map[string][]any{
 	"labels":                         {nil, map[string]any{}, map[string]any{"app": "web"}, map[string]any{"app": "", "env": "prod", "tier": "gold"}, map[string]any{"team": "b"}},
 	"annotations":                    {nil, map[string]any{}, map[string]any{"owner": "bo", "example.com/x": "1"}},
@@ -100,7 +100,7 @@ func (g *generator) vary(o *admission.Object, odds int) *admission.Object {
 	return admission.NewObject(g.change(o.Content(), objectChanges, odds).(map[string]any))
 }
 
-// users make requests.
+// users are the users of requests.
 var users = []user.Info{
 	suite.Admin(),
 	&user.DefaultInfo{Name: "dana", Groups: []string{"dev", user.AllAuthenticated}},
@@ -109,7 +109,7 @@ var users = []user.Info{
 	&user.DefaultInfo{Name: "system:anonymous"},
 }
 
-// ask makes a request.
+// ask returns a request.
 func (g *generator) ask() admission.Ask {
 	o := g.place(pick(g, g.world.objects...))
 	ask := admission.Ask{User: pick(g, users...), DryRun: !g.oneIn(4)}
@@ -143,10 +143,10 @@ func (g *generator) scale(o *admission.Object) *admission.Object {
 	})
 }
 
-// clusterScoped are the kinds of the world's objects that live in no namespace.
+// clusterScoped are the cluster-scoped kinds of the world's objects.
 var clusterScoped = []string{"Namespace", "Limit", "ClusterRole", "PriorityClass", "StorageClass"}
 
-// place returns an object a name and a namespace.
+// place returns an object with a name and a namespace.
 func (g *generator) place(o *admission.Object) *admission.Object {
 	metadata := map[string]any{}
 	for key, value := range o.Content()["metadata"].(map[string]any) {

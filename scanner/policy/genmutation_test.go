@@ -10,7 +10,7 @@ import (
 
 func init() { maps.Copy(celGrammar, mutationGrammar) }
 
-// mutationGrammar has the rules of mutations. A value is never a list of Object, at which the API
+// mutationGrammar has the rules of mutations. A value is never a list of Object, for which the API
 // server panics.
 var mutationGrammar = map[string][]string{
 	"apply": {
@@ -49,7 +49,7 @@ var mutationGrammar = map[string][]string{
 		"{text}", "{text}", "{int}", "{bool}", "{any}", "{constant}", "{any-map}", "{'a': {text}}", "{any-list}", "[{int}, 2]", "['a', {text}]", "null", "{}", "[]",
 		"Object.spec{replicas: {int}}", "Object.spec.parts{name: {text}}", "{'name': {text}, 'image': 'x'}", "{known}",
 	},
-	// What most objects take, and reads nothing that is not there.
+	// These are valid for most objects and only read fields that exist.
 	"plain-apply": {
 		"Object{metadata: Object.metadata{labels: {'app': {plain}}}}", "Object{metadata: Object.metadata{labels: {'tier': {plain}, 'app': {plain}}}}",
 		"Object{metadata: Object.metadata{annotations: {'seen': object.?metadata.?annotations[?'seen'].orValue('') + {plain}}}}",
@@ -79,7 +79,7 @@ var mutationGrammar = map[string][]string{
 	"pull":      {"'Always'", "'IfNotPresent'", "'Sometimes'", "{text}"},
 }
 
-// mutations makes policies that change objects, and their bindings.
+// mutations returns mutating policies and their bindings.
 func (g *generator) mutations() []*admission.Object {
 	var all []*admission.Object
 	for i := range 1 + g.IntN(3) {
@@ -88,7 +88,7 @@ func (g *generator) mutations() []*admission.Object {
 	return all
 }
 
-// mutation makes a policy that changes objects, and its bindings.
+// mutation returns a mutating policy and its bindings.
 func (g *generator) mutation(name string) []*admission.Object {
 	spec := map[string]any{"matchConstraints": g.mutable(g.match(true)), "reinvocationPolicy": pick(g, "Never", "Never", "IfNeeded")}
 	w := &celWriter{generator: g, authorizer: true}
@@ -124,7 +124,7 @@ func (g *generator) mutation(name string) []*admission.Object {
 	return all
 }
 
-// patch makes a mutation.
+// patch returns a mutation.
 func (g *generator) patch(w *celWriter) any {
 	kind, depth := "", 1+g.IntN(3)
 	if g.oneIn(2) {

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// policy makes a policy and its bindings.
+// policy returns a policy and its bindings.
 func (g *generator) policy(name string) []*admission.Object {
 	spec := map[string]any{"matchConstraints": g.match(true)}
 	w := &celWriter{generator: g, authorizer: true}
@@ -19,7 +19,8 @@ func (g *generator) policy(name string) []*admission.Object {
 	if g.oneIn(2) {
 		spec["failurePolicy"] = pick(g, "Fail", "Ignore")
 	}
-	// Conditions of server-side creation do not see the variables; stored ones may.
+	// The checks of creation compile match conditions without the variables; stored ones may read
+	// them.
 	conditions := g.listOf(pick(g, 0, 0, 3), func(i int) any {
 		return map[string]any{"name": fmt.Sprint("c", i), "expression": w.expression("bool", 1+g.IntN(2))}
 	})
@@ -56,7 +57,7 @@ func paramVersion(g *generator, kind string) string {
 	return pick(g, "rules.example.com/v1", "rules.example.com/v2", "rules.example.com/v2")
 }
 
-// listOf makes up to most elements.
+// listOf returns at most a number of elements.
 func (g *generator) listOf(most int, element func(i int) any) []any {
 	var all []any
 	for i := range g.IntN(most + 1) {
@@ -65,16 +66,15 @@ func (g *generator) listOf(most int, element func(i int) any) []any {
 	return all
 }
 
-// put sets a field unless there is nothing to set.
+// put sets a field unless the list is empty.
 func (g *generator) put(m map[string]any, field string, list []any) {
 	if len(list) > 0 {
 		m[field] = list
 	}
 }
 
-// declare returns a policy variables, each of which may read those before it; one in
-// ten takes the name of one before it, and reads none: upstream does not survive a
-// variable that reads itself (TestCircularVariable).
+// declare adds variables to a policy; each may read the previous ones. One in ten has the name of a
+// previous one, and reads none: a variable that reads itself crashes upstream (TestCircularVariable).
 func (g *generator) declare(spec map[string]any, w *celWriter) {
 	var all []any
 	for i := range g.IntN(5) {
@@ -89,9 +89,8 @@ func (g *generator) declare(spec map[string]any, w *celWriter) {
 	g.put(spec, "variables", all)
 }
 
-// spend returns a policy validations, messages, annotations and conditions that
-// together cost about what the server's budgets allow: comparing a long text with
-// itself costs much and takes no time.
+// spend adds validations, messages, annotations and conditions to a policy whose total cost is about
+// the server's budgets: comparing a long text with itself has a high cost and takes no time.
 func (g *generator) spend(spec map[string]any, w *celWriter) (conditions []any) {
 	long := fmt.Sprintf("'xxxxxxxxxx'.replace('x', 'yyyyyyyyyy').replace('y', '%s')", strings.Repeat("a", 50+g.IntN(52)))
 	variables, _ := spec["variables"].([]any)
@@ -151,7 +150,7 @@ func (g *generator) annotations(w *celWriter) []any {
 	})
 }
 
-// match makes matchConstraints, or a binding's matchResources.
+// match returns matchConstraints, or a binding's matchResources.
 func (g *generator) match(policy bool) map[string]any {
 	m := map[string]any{}
 	if rules := g.listOf(3, func(int) any { return g.rule() }); len(rules) > 0 {
@@ -175,7 +174,7 @@ func (g *generator) match(policy bool) map[string]any {
 	return m
 }
 
-// selector asks for one of the values of a label, or of another one.
+// selector returns a selector for one of the values of a label, or of another one.
 func (g *generator) selector(key, value, value2, other, otherValue string) map[string]any {
 	switch g.IntN(6) {
 	case 0:
@@ -192,7 +191,7 @@ func (g *generator) selector(key, value, value2, other, otherValue string) map[s
 	return map[string]any{}
 }
 
-// rule makes a resource rule.
+// rule returns a resource rule.
 func (g *generator) rule() map[string]any {
 	target := pick(g,
 		[3]string{"apps", "v1", "deployments"}, [3]string{"apps", "*", "*"}, [3]string{"", "v1", "pods"}, [3]string{"", "v1", "configmaps"},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// repeated are the variables v0, v1, ... vn, of which each is step with the one before
-// in place of %[1]s.
+// repeated returns the variables v0, v1, ... vn; each is step with the previous one in place of
+// %[1]s.
 func repeated(first, step string, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  variables:\n  - {name: v0, expression: \"%s\"}\n", first)
@@ -17,9 +17,9 @@ func repeated(first, step string, n int) string {
 	return b.String()
 }
 
-// TestLimits: expressions that would keep a server busy for hours, or end it, end in an
-// indeterminate that says so, whatever the failure policy and whatever else the
-// expression says. Without limits these tests end with the memory of the machine.
+// TestLimits: expressions that would keep a server busy for hours, or crash it, are indeterminate
+// with that reason, whatever the failure policy and the rest of the expression. Without limits these
+// tests would use all memory of the machine.
 func TestLimits(t *testing.T) {
 	const work, built = "compare or search more than", "build more than"
 	doubled := repeated("dyn('0123456789')", "%[1]s + %[1]s", 40)
@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsAreWide: what is large, but of a size that a server can take, is evaluated.
+// TestLimitsAreWide: large values of a size that a server can handle are evaluated.
 func TestLimitsAreWide(t *testing.T) {
 	for name, test := range map[string]struct{ variables, expression string }{
 		"ten million characters": {repeated("dyn('0123456789')", "%[1]s + %[1]s", 20), "variables.v20.size() == 10485760"},

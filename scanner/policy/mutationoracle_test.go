@@ -29,9 +29,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// mutationOracle changes objects with the API server's own dispatcher: all policies that have a
-// binding, compiled as the plugin's compilePolicy does, which is not exported, and not
-// sifted beforehand.
+// mutationOracle changes objects with the API server's own dispatcher: it has all policies with a
+// binding, compiled like the plugin's compilePolicy, which is not exported, and not filtered
+// beforehand.
 type mutationOracle struct {
 	dispatcher generic.Dispatcher[mutating.PolicyHook]
 	hooks      []mutating.PolicyHook
@@ -67,7 +67,7 @@ func (o *oracle) mutations(t testing.TB) *mutationOracle {
 	return m
 }
 
-// mutator returns what evaluates a policy, and compiles it once.
+// mutator returns the evaluator of a policy, compiled once.
 func (c *upstreamCompiler) mutator(t testing.TB, p *v1.MutatingAdmissionPolicy) mutating.PolicyEvaluator {
 	e, ok := c.mutators[p]
 	if !ok {
@@ -77,7 +77,7 @@ func (c *upstreamCompiler) mutator(t testing.TB, p *v1.MutatingAdmissionPolicy) 
 	return e
 }
 
-// mutation does what the plugin's compilePolicy does.
+// mutation compiles a policy like the plugin's compilePolicy.
 func (c *upstreamCompiler) mutation(t testing.TB, p *v1.MutatingAdmissionPolicy) mutating.PolicyEvaluator {
 	compiler, err := c.compiler()
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *upstreamCompiler) mutation(t testing.TB, p *v1.MutatingAdmissionPolicy)
 	return e
 }
 
-// Mutate implements admission.Mutator. The plugin handles no DELETE.
+// Mutate implements admission.Mutator. The plugin does not handle DELETE.
 func (m *mutationOracle) Mutate(ctx context.Context, req *admission.Request) error {
 	if req.GetOperation() == k8sadmission.Delete || exempt(req) {
 		return nil
@@ -114,7 +114,7 @@ func (m *mutationOracle) Mutate(ctx context.Context, req *admission.Request) err
 	return m.dispatcher.Dispatch(ctx, req.Attributes, req.Interfaces, m.hooks)
 }
 
-// types are those of the kinds of a cluster.
+// types returns the types of a cluster's kinds.
 type types struct{ cluster *admission.Cluster }
 
 func (p types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
@@ -127,8 +127,8 @@ func (p types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.Type
 
 func (types) Run(context.Context) {}
 
-// mutated compares what policies make of the object of a request. It returns the request with
-// ours, nil where there is none to go on with, and the difference.
+// mutated compares the mutated objects of a request. It returns the request with ours, nil if it was
+// refused, and the difference.
 func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *oracle, ask admission.Ask) (*admission.Request, string) {
 	if ours := mutation.New(cluster, st.set, st.mutations); ours != nil {
 		ask.Mutator = ours
@@ -138,11 +138,11 @@ func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *ora
 		return nil, ""
 	}
 	if ask.Mutator == nil {
-		return req, "" // nil where something else refuses the request
+		return req, "" // nil if something else refuses the request
 	}
 	if err == nil && ask.Operation != k8sadmission.Delete {
 		if object, old := req.Unknown(); len(object)+len(old) > 0 {
-			return req, "" // it may depend on a field that a controller wrote, which the oracle takes for known
+			return req, "" // it may depend on a field that a controller wrote, which is known to the oracle
 		}
 	}
 	ours := outcomeOf(req, err)
@@ -156,7 +156,7 @@ func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *ora
 	switch {
 	case ours == theirs:
 	case ours == by(compilerIn(cel.Environment).oracle(t, upstream.cluster, upstream.state, upstream.set)):
-		st.tally.order++ // expressions went through a map in another order
+		st.tally.order++ // expressions iterated over a map in another order
 	default:
 		return nil, cmp.Diff(theirs, ours)
 	}
@@ -185,7 +185,7 @@ func (st *stage) countMutation(ask admission.Ask, cluster *admission.Cluster, ou
 	}
 }
 
-// outcomeOf is what became of a request: the error, or its object.
+// outcomeOf returns the result of a request as text: the error, or its object.
 func outcomeOf(req *admission.Request, err error) string {
 	if err != nil {
 		return "refused: " + err.Error()

@@ -42,7 +42,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// TestMain silences upstream's log of annotations it could not set twice.
+// TestMain silences upstream's log of annotations that it could not set twice.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	testall.Heap()
@@ -63,7 +63,7 @@ func newOracle(t testing.TB, cluster *admission.Cluster, state []*admission.Obje
 	return newUpstreamCompiler().oracle(t, cluster, state, set)
 }
 
-// oracle makes an oracle whose policies are compiled once for all of a compiler's.
+// oracle returns an oracle; policies are compiled once for all oracles of a compiler.
 func (c *upstreamCompiler) oracle(t testing.TB, cluster *admission.Cluster, state []*admission.Object, set *policy.Set) *oracle {
 	matcher := generic.NewPolicyMatcher(matching.NewMatcher(namespaces{cluster}, admission.Client{Cluster: cluster}))
 	a, _ := cluster.Authorizer()
@@ -101,7 +101,7 @@ func (o *oracle) hook(t testing.TB, p *v1.ValidatingAdmissionPolicy, bindings []
 	return h
 }
 
-// params is the lister of a param kind, filled as an informer would be.
+// params returns the lister of a param kind, filled like an informer's.
 func (o *oracle) params(t testing.TB, r admission.Resource, kind schema.GroupVersionKind) cache.GenericLister {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, obj := range o.state {
@@ -119,7 +119,7 @@ func (o *oracle) params(t testing.TB, r admission.Resource, kind schema.GroupVer
 	return sortedLister{cache.NewGenericLister(indexer, r.GroupResource())}
 }
 
-// sortedLister lists in the order of names, which upstream leaves to chance.
+// sortedLister sorts by name, while upstream's order is random.
 type sortedLister struct{ cache.GenericLister }
 
 func (l sortedLister) List(s labels.Selector) ([]runtime.Object, error) {
@@ -153,8 +153,8 @@ func (synced) HasSynced() bool { return true }
 
 var _ informers.GenericInformer = paramInformer{}
 
-// upstreamCompiler remembers compiled policies by their text: compiling is most
-// of the work of a comparison. It forgets all when it knows too many.
+// upstreamCompiler caches compiled policies by their text: compiling is most of the work of a
+// comparison. The cache is bounded by mostCompiled.
 type upstreamCompiler struct {
 	environment func() (*environment.EnvSet, error)
 	known       map[[sha256.Size]byte]validating.Validator
@@ -199,7 +199,7 @@ func (c *upstreamCompiler) compile(t testing.TB, p *v1.ValidatingAdmissionPolicy
 	return v
 }
 
-// newPolicy does what the plugin's compilePolicy, which is not exported, does.
+// newPolicy compiles a policy like the plugin's compilePolicy, which is not exported.
 func (c *upstreamCompiler) newPolicy(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
 	compiler, err := c.constant()
 	if len(p.Spec.Variables) > 0 {
@@ -238,14 +238,14 @@ func (c *upstreamCompiler) newPolicy(t testing.TB, p *v1.ValidatingAdmissionPoli
 	return validating.NewValidator(compile(validations, full), matcher, compile(annotations, full), compile(messages, message), p.Spec.FailurePolicy, nil)
 }
 
-// namespaces lists those of a cluster.
+// namespaces lists the namespaces of a cluster.
 type namespaces struct{ cluster *admission.Cluster }
 
 func (n namespaces) Get(name string) (*corev1.Namespace, error) {
 	ns, _, err := n.cluster.Namespace(name)
 	if err == nil {
 		ns = ns.DeepCopy()
-		ns.TypeMeta = metav1.TypeMeta{} // as an informer has it
+		ns.TypeMeta = metav1.TypeMeta{} // as an informer returns it
 	}
 	return ns, err
 }
@@ -256,7 +256,7 @@ func (n namespaces) List(labels.Selector) ([]*corev1.Namespace, error) {
 
 var _ corev1listers.NamespaceLister = namespaces{}
 
-// annotated keeps the audit annotations a request gets: the first of each key.
+// annotated keeps the audit annotations of a request: the first of each key.
 type annotated struct {
 	k8sadmission.Attributes
 	annotations map[string]string
@@ -270,7 +270,7 @@ func (a *annotated) AddAnnotation(key, value string) error {
 	return nil
 }
 
-// verdict is upstream's answer.
+// verdict returns upstream's answer.
 func (o *oracle) verdict(req *admission.Request) policy.Verdict {
 	attributes := &annotated{Attributes: req.Attributes, annotations: map[string]string{}}
 	recorder := httptest.NewRecorder()

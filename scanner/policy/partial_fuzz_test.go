@@ -17,9 +17,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// FuzzUnknownValuesAgree takes what a seed generates, as FuzzUpstreamAgrees does, and makes
-// some fields of the objects unknown: whatever is said of a request then must be true of it
-// with the values that the fields had.
+// FuzzUnknownValuesAgree generates scenes from a seed, like FuzzUpstreamAgrees, and makes some fields
+// of the objects unknown: every decision about a request must then also be true with the values of
+// the fields.
 func FuzzUnknownValuesAgree(f *testing.F) {
 	g := newGenerator(f)
 	c := newComparison()
@@ -41,8 +41,8 @@ func FuzzUnknownValuesAgree(f *testing.F) {
 	})
 }
 
-// agreesUnknown compares what is said of a request with and without some of its values. It
-// returns the number of decisions that were certain.
+// agreesUnknown compares the outcomes of a request with and without some of its values. It returns
+// the number of decisions that were certain.
 func agreesUnknown(t *testing.T, st *stage, ask admission.Ask, random *rand.Rand) int {
 	t.Helper()
 	cluster, engine, _ := st.judges(t, ask)
@@ -75,12 +75,12 @@ func agreesUnknown(t *testing.T, st *stage, ask admission.Ask, random *rand.Rand
 	return len(now.Decisions)
 }
 
-// sameFailure leaves the message aside, which may show an unknown value.
+// sameFailure compares decisions without the message, which may show an unknown value.
 func sameFailure(a, b policy.Decision) bool {
 	return a.Policy == b.Policy && a.Binding == b.Binding && a.Validation == b.Validation && a.Cause == b.Cause
 }
 
-// evaluated returns an outcome; nil with a refusal, or when nothing is known.
+// evaluated returns an outcome; nil with a refusal, or if the result is not known.
 func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, ask admission.Ask) (*policy.Outcome, error) {
 	t.Helper()
 	req, _, err := cluster.Prepare(context.Background(), ask)
@@ -92,7 +92,7 @@ func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, 
 	case errors.As(err, &dependsOn):
 		return nil, nil
 	case err != nil:
-		return nil, nil // of no kind, or never stored
+		return nil, nil // of an unknown kind, or never stored
 	}
 	out := engine.Evaluate(context.Background(), req)
 	return &out, out.Refusal

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// withVariables reads objects in which every `${...}` is unknown.
+// withVariables parses objects in which every `${...}` is unknown.
 func withVariables(t testing.TB, texts ...string) []*admission.Object {
 	all := objects(t, texts...)
 	for _, o := range all {
@@ -27,7 +27,7 @@ func withVariables(t testing.TB, texts ...string) []*admission.Object {
 	return all
 }
 
-// judgeUnknown creates an object in a cluster of which only state is known.
+// judgeUnknown judges the creation of an object in a cluster of which only state is known.
 func judgeUnknown(t testing.TB, text string, state ...string) policy.Outcome {
 	t.Helper()
 	all := withVariables(t, state...)
@@ -63,7 +63,7 @@ func podPolicy(expression, constraints, spec, binding string) string {
 	return strings.Replace(deny(expression, constraints, spec, binding), "configmaps", "pods", 1)
 }
 
-// TestUnknownValues: what depends on an unknown value is indeterminate, and only that.
+// TestUnknownValues: results that depend on an unknown value are indeterminate, and no others.
 func TestUnknownValues(t *testing.T) {
 	const (
 		pass   = "passes"
@@ -151,7 +151,7 @@ func TestUnknownValues(t *testing.T) {
 		"object.metadata.labels.all(k, v, v != 'x')":                                   team,
 		"object.spec.containers[1].image == 'x'":                                       image,
 		"object.spec.containers[0].image == 'nginx:1'":                                 pass,
-		// containers with something unknown in them
+		// containers with an unknown value
 		"object.spec.containers.size() == 2":                                                pass,
 		"object.spec.containers[0].args.size() == 3":                                        pass,
 		"object.spec.containers[0].args == ['x', 'y', 'z']":                                 arg,
@@ -178,13 +178,13 @@ func TestUnknownValues(t *testing.T) {
 		"optional.of(object.spec.containers[0].args).value()[1] == 'x'":                     arg,
 		"object.spec.containers[0].args.map(a, a + '!').size() == 3":                        arg,
 		"authorizer.group('').resource(object.metadata.labels.team).check('get').allowed()": team,
-		// defaults that a server takes from unknown values
+		// defaults that a server derives from unknown values
 		"object.spec.containers[0].imagePullPolicy == 'IfNotPresent'": pass,
 		"object.spec.containers[1].imagePullPolicy == 'Always'":       "object.spec.containers[1].image, which is not known",
 		"object.spec.restartPolicy == 'Always'":                       pass,
 		"object.spec.dnsPolicy == 'ClusterFirst'":                     pass,
 		"request.name == 'settings'":                                  pass,
-		// errors that no value prevents
+		// errors for all values
 		"object.spec.nothing == object.metadata.labels.app": "no such key: nothing",
 	} {
 		t.Run(expression, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestUnknownValues(t *testing.T) {
 	}
 }
 
-// expect compares an outcome with "passes", the message of its decision, or why it is
+// expect compares an outcome with "passes", the message of its decision, or the reason why it is
 // indeterminate.
 func expect(t *testing.T, out policy.Outcome, want string) {
 	t.Helper()
@@ -213,7 +213,7 @@ func expect(t *testing.T, out policy.Outcome, want string) {
 	}
 }
 
-// TestUnknownParts: everything an outcome is made of, besides validations.
+// TestUnknownParts: unknown values in all other parts of an outcome.
 func TestUnknownParts(t *testing.T) {
 	const team = "object.metadata.labels.team, which is not known"
 	limits := func(value string) string {

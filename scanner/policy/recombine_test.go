@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// recombine takes the state of a few suites, some of their policies, changed, and
+// recombine returns a scene with the state of a few suites, some of their policies, changed, and
 // requests of these suites, some of them changed.
 func (g *generator) recombine() scene {
 	var s scene
-	taken := map[string]bool{} // names: a server has each once
+	taken := map[string]bool{} // a server has each name once
 	for _, i := range g.Perm(len(g.suites))[:1+g.IntN(3)] {
 		m := g.suites[i]
 		s.state = append(s.state, m.state...)
@@ -33,7 +33,7 @@ func (g *generator) recombine() scene {
 	return s
 }
 
-// policyChanges are values that fields of policies and bindings take.
+// policyChanges are other values of fields of policies and bindings.
 var policyChanges = map[string][]any{
 	"failurePolicy":           {"Fail", "Ignore"},
 	"matchPolicy":             {"Exact", "Equivalent"},
@@ -57,7 +57,7 @@ var policyChanges = map[string][]any{
 	"valueExpression": {"''", "object.metadata.name + ''", "string(object.spec.nothing)", "request.userInfo.username"},
 }
 
-// change copies a value, replacing about one in odds of the fields the table has.
+// change copies a value, replacing about one in odds of the fields that the table has.
 func (g *generator) change(value any, table map[string][]any, odds int) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -79,8 +79,7 @@ func (g *generator) change(value any, table map[string][]any, odds int) any {
 	return value
 }
 
-// changeAsk drops fields of one in three objects and moves some requests to
-// another operation.
+// changeAsk drops fields of one in three objects and changes the operation of some requests.
 func (g *generator) changeAsk(ask admission.Ask) admission.Ask {
 	if ask.Object != nil && g.IntN(3) == 0 {
 		ask.Object = admission.NewObject(g.drop(ask.Object.Content(), 0).(map[string]any))

@@ -28,7 +28,7 @@ type settling struct {
 	applier                  apply.Applier
 }
 
-// judge judges the request by way of what is settled.
+// judge judges the request with known settled evaluations.
 func (s settling) judge(t *testing.T, known *settled.Evaluations) policy.Outcome {
 	t.Helper()
 	all := withVariables(t, s.state)
@@ -51,8 +51,8 @@ func (s settling) judge(t *testing.T, known *settled.Evaluations) policy.Outcome
 	return policy.NewEngine(cluster, compiler, set).Evaluate(t.Context(), req)
 }
 
-// TestSettled holds that what is settled of one request decides nothing of another one, for which something is
-// different that the policy reads.
+// TestSettled: evaluations settled by one request are not used for another one in which something differs
+// that the policy reads.
 func TestSettled(t *testing.T) {
 	const (
 		web        = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}, data: {a: x}}"
@@ -86,7 +86,8 @@ func TestSettled(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  settling
 		change func(*settling)
-		// alone is set where nothing is kept of the first, since it reads what is not in a key.
+		// alone is set if no evaluation of the first is kept, since it reads something that its key
+		// does not include.
 		alone bool
 	}{
 		"object": {of("object.data.a == 'x'"), replace("a: x", "a: z"), false},
@@ -144,7 +145,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestSettledIsNotEvaluated holds that what is settled costs what it cost, and is not evaluated again.
+// TestSettledIsNotEvaluated: a settled evaluation counts with its cost, but is not evaluated again.
 func TestSettledIsNotEvaluated(t *testing.T) {
 	known := settled.Open("")
 	s := settling{state: deny("object.metadata.name == 'web'", "", "", "") + "\n---\n" + namespaceShop, object: "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}", user: "dana"}
@@ -170,8 +171,8 @@ func TestSettledIsNotEvaluated(t *testing.T) {
 	}
 }
 
-// TestStoredExpressionsAgree holds that expressions of stored policies may use the same, and what they use is the same,
-// as API servers of all versions: what one of them settles is settled for the others.
+// TestStoredExpressionsAgree: expressions of stored policies have the same functions on API servers of all
+// versions, so evaluations settled for one are valid for the others.
 func TestStoredExpressionsAgree(t *testing.T) {
 	overloads := func(minor int) (all []string) {
 		// A server is compatible with the version before it by default.

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// shrink leaves out of a scene what a difference does not need.
+// shrink removes parts of a scene that a difference does not need.
 func shrink(t testing.TB, s scene, d difference) (scene, string) {
 	s.asks = []admission.Ask{d.ask}
 	text := d.text
@@ -38,7 +38,7 @@ func shrink(t testing.TB, s scene, d difference) (scene, string) {
 	return s, text
 }
 
-// shrinkObjects leaves out objects one by one as long as what is left differs.
+// shrinkObjects removes objects one by one as long as the rest differs.
 func shrinkObjects(all []*admission.Object, differs func([]*admission.Object) bool) []*admission.Object {
 	for i := len(all) - 1; i >= 0; i-- {
 		if fewer := slices.Delete(slices.Clone(all), i, i+1); differs(fewer) {
@@ -48,10 +48,10 @@ func shrinkObjects(all []*admission.Object, differs func([]*admission.Object) bo
 	return all
 }
 
-// needed are fields without which no policy or binding is one.
+// needed are fields that every policy or binding must have.
 var needed = []string{"apiVersion", "kind", "metadata", "name", "spec", "policyName", "expression", "key", "validationActions", "patchType", "jsonPatch", "applyConfiguration", "mutations"}
 
-// shrinkValue leaves out fields and elements as long as differs holds of the whole.
+// shrinkValue removes fields and elements as long as differs is true for the whole.
 func shrinkValue(value any, differs func(any) bool) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -88,8 +88,7 @@ func shrinkValue(value any, differs func(any) bool) any {
 	return value
 }
 
-// show is a scene as the files of a suite, to read and to keep under
-// testdata/differences.
+// show returns a scene as the files of a suite, to read and to keep under testdata/differences.
 func show(s scene) string {
 	var b strings.Builder
 	for _, file := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// TestSideBySide judges requests at once that need the same policies compiled.
+// TestSideBySide judges requests concurrently that need the same policies compiled.
 func TestSideBySide(t *testing.T) {
 	const count = 24
 	var texts []string

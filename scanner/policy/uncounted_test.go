@@ -13,7 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// TestUncounted: expressions give the same whether their cost is counted or not, and never cost more than their bound.
+// TestUncounted: expressions have the same result whether their cost is counted or not, and never cost more
+// than their bound.
 func TestUncounted(t *testing.T) {
 	set, err := cel.Environment()
 	if err != nil {

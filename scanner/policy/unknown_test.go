@@ -36,7 +36,7 @@ func objects(t testing.TB, texts ...string) []*admission.Object {
 	return all
 }
 
-// judge creates a ConfigMap in namespace shop of a cluster of which only state is
+// judge judges the creation of a ConfigMap in namespace shop of a cluster of which only state is
 // known.
 func judge(t *testing.T, state ...string) policy.Outcome {
 	t.Helper()
@@ -63,8 +63,8 @@ func judgeIn(t *testing.T, opts admission.ClusterOptions, state ...string) polic
 	return policy.NewEngine(cluster, policy.NewCompiler(), set).Evaluate(ctx, req)
 }
 
-// deny is a policy on ConfigMaps and its binding; constraints, spec and binding
-// are lines added to them.
+// deny returns a policy on ConfigMaps and its binding; constraints, spec and binding are lines added
+// to them.
 func deny(expression, constraints, spec, binding string) string {
 	return `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -92,13 +92,13 @@ const (
 	readers       = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: readers}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}, subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccount:flux-system:kustomize-controller'}]}"
 )
 
-// TestWhatIsNotKnownIsIndeterminate: never a silent pass, never a guess.
+// TestWhatIsNotKnownIsIndeterminate: something unknown is never a silent pass, and never a guess.
 func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 	tests := []struct {
 		name  string
 		state []string
-		// denied is the message of the denial, why a part of the reason for an
-		// indeterminate; both empty for a pass.
+		// denied is the message of the denial, why a part of the reason for an indeterminate; both
+		// empty for a pass.
 		denied, why string
 	}{
 		{"a selector needs labels of a namespace nobody defines", []string{deny("false", prodOnly, "", "")}, "", `asks for labels of namespace "shop", which nothing defines`},
@@ -142,7 +142,7 @@ func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 	}
 }
 
-// TestAMissingParam: where it is known that there is none, the server's rules count.
+// TestAMissingParam: if it is known that there is no param, the server's rules apply.
 func TestAMissingParam(t *testing.T) {
 	binding := func(action string) string {
 		return deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: "+action+"}")
@@ -192,7 +192,7 @@ func TestAllDenialsAreReported(t *testing.T) {
 	}
 }
 
-// TestOldVersionsAreRead: policies of versions no longer served still gate.
+// TestOldVersionsAreRead: policies of versions that are no longer served still apply.
 func TestOldVersionsAreRead(t *testing.T) {
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
 		text := strings.ReplaceAll(deny("false", "", "", ""), "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/"+version)
@@ -218,8 +218,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCircularVariable: an API server does not survive a variable that, declared
-// twice, reads itself; preadmit does.
+// TestCircularVariable: a variable that is declared twice and reads itself crashes an API server, but
+// not preadmit.
 func TestCircularVariable(t *testing.T) {
 	variables := `  variables:
   - {name: a, expression: "1"}
@@ -231,7 +231,7 @@ func TestCircularVariable(t *testing.T) {
 	}
 }
 
-// TestDryRun: request.dryRun is what the client asked for.
+// TestDryRun: request.dryRun is that of the client's request.
 func TestDryRun(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("request.dryRun", "", "", ""), namespaceShop)
@@ -252,9 +252,9 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestNewAndStoredExpressionsAgree: a server accepts in new policies what the release
-// before it knows, and in stored ones all it knows itself. preadmit need not tell
-// them apart as long as there is no function that only stored ones may use.
+// TestNewAndStoredExpressionsAgree: in new policies a server accepts the functions of the previous
+// release, and in stored ones all its own. preadmit need not distinguish them as long as there is no
+// function that only stored ones may use.
 func TestNewAndStoredExpressionsAgree(t *testing.T) {
 	envs := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	created, stored := envs.NewExpressionsEnv().Functions(), envs.StoredExpressionsEnv().Functions()

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// TestKeyOf holds that other values have other keys, and equal ones the same.
+// TestKeyOf: different values have different keys, and equal values have equal keys.
 func TestKeyOf(t *testing.T) {
 	keys := map[settled.Key]int{}
 	key, err := settled.KeyOf("x")
@@ -22,7 +22,7 @@ func TestKeyOf(t *testing.T) {
 		{map[string]any{}}, {map[string]any{"a": nil}}, {map[string]any{"a": "b"}}, {map[string]any{"a": "b", "c": "d"}}, {map[string]any{"a": map[string]any{"b": "c"}}},
 		{map[string]any{"a": "b"}, map[string]any{"c": "d"}}, {map[string]any{"ab": ""}}, {map[string]any{"a": []any{}}}, {map[string]any{"a": map[string]any{}}},
 	}
-	for range 3 { // maps are gone through in any order
+	for range 3 { // maps are iterated over in random order
 		for i, values := range lists {
 			key, err := settled.KeyOf(values...)
 			if err != nil {
@@ -44,7 +44,7 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// TestSave holds that another process finds what was kept, and nothing in a file that is not whole.
+// TestSave: another process finds the saved evaluations, and none in an incomplete file.
 func TestSave(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settled")
 	a, _ := settled.KeyOf("a")
