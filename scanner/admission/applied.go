@@ -173,7 +173,7 @@ func (p *preparation) placed(o *Object) map[string]any {
 func (p *preparation) manifest(o *Object) map[string]any { return p.ask.Applier.Manifest(p.placed(o)) }
 
 // mayRenew reports whether the applier of a request is certainly the only manager of the object, so that
-// applying over it takes no managed fields.
+// applying over it needs no managed fields.
 func (p *preparation) mayRenew() bool {
 	ask := &p.ask
 	return ask.Applier.ServerSide() && ask.Subresource == "" && ask.OldObject != nil && !ask.Live && ask.controls == nil && ask.StoredMutator == nil && !p.large && !p.handler.resource.Assumed
@@ -191,7 +191,7 @@ func (p *preparation) repeats() (now *apply.Applied) {
 	return now
 }
 
-// renews returns the object as applied over the stored one, if that takes no managed fields; nil if it does,
+// renews returns the object as applied over the stored one, if that needs no managed fields; nil if it does,
 // or may.
 func (p *preparation) renews() *apply.Applied {
 	if !p.mayRenew() {

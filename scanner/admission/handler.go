@@ -39,7 +39,7 @@ type handler struct {
 	convert func(obj runtime.Object) (runtime.Object, error)
 	// plain reports whether applying a new object has the same result as creating it.
 	plain func(*Object, *apply.Manifest) bool
-	// fields returns the managed fields of the kind's objects, for server-side apply.
+	// fields returns the field manager of the kind, for server-side apply.
 	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
 	interfaces admission.ObjectInterfaces

@@ -10,7 +10,7 @@
 //   - in which version admission plugins read it (Version), and
 //   - for which objects an API server looks it up (NeededBy).
 //
-// Rendering (package plan), cluster states (package scanner) and the offline API server (package
+// Rendering (package plan), cluster states (package target) and the offline API server (package
 // admission) read the table; none of them lists kinds of its own. To support another kind, add its
 // row. Kinds that policies take as params are not in the table: the policies name them.
 package kinds

@@ -85,7 +85,7 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 		h := p.hook(p.policies[a.Policy])
 		switch {
 		case invoked != nil:
-			h.Evaluator.Mutators = slices.Repeat([]patch.Patcher{openPatcher{invoked, &open}}, len(h.Evaluator.Mutators))
+			h.Evaluator.Mutators = slices.Repeat([]patch.Patcher{unknownPatcher{invoked, &open}}, len(h.Evaluator.Mutators))
 		case records:
 			h.Evaluator.Mutators = recorder.recorded(p.policies[a.Policy], h.Evaluator.Mutators)
 		}
@@ -96,7 +96,7 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 		return open
 	}
 	if err != nil && records {
-		recorder.refused(err, p, applications)
+		recorder.recordRefusal(err, p, applications)
 	}
 	return err
 }
@@ -123,15 +123,15 @@ func (p *Plugin) hook(m *policy.Mutation) mutating.PolicyHook {
 	return h
 }
 
-// openPatcher replaces a mutation whose result depends on unknown values. When it is invoked, the
+// unknownPatcher replaces a mutation whose result depends on unknown values. When it is invoked, the
 // request ends, whatever the failure policy.
-type openPatcher struct {
+type unknownPatcher struct {
 	why  error
 	open *error
 }
 
 // Patch implements patch.Patcher.
-func (p openPatcher) Patch(context.Context, patch.Request, int64) (runtime.Object, error) {
+func (p unknownPatcher) Patch(context.Context, patch.Request, int64) (runtime.Object, error) {
 	*p.open = p.why
 	return nil, apierrors.NewInternalError(p.why)
 }

@@ -56,8 +56,8 @@ func (r *Recorder) Mutate(ctx context.Context, req *admission.Request) error {
 	return r.Mutator.Mutate(context.WithValue(ctx, recorderKey{}, r), req)
 }
 
-// refused records the policy that caused an error, according to the text of the dispatcher.
-func (r *Recorder) refused(err error, p *Plugin, applications []policy.Application) {
+// recordRefusal records the policy that caused an error, according to the text of the dispatcher.
+func (r *Recorder) recordRefusal(err error, p *Plugin, applications []policy.Application) {
 	for _, a := range applications {
 		for _, b := range p.bindings[a.Policy] {
 			if strings.Contains(err.Error(), "policy '"+a.Policy+"' with binding '"+b.Name+"' denied request") {

@@ -54,15 +54,15 @@ func (v view) settled(other *Verdict, req *admission.Request) map[string]bool {
 	all := map[string]bool{}
 	for _, a := range v.engine.Applications(req) {
 		same := slices.ContainsFunc(before, func(b policy.Application) bool { return sameApplication(a, b) })
-		if same && isKnown(a) && !other.names(a.Policy) && !v.readsDifference(a, c) {
+		if same && isKnown(a) && !other.hasFinding(a.Policy) && !v.readsDifference(a, c) {
 			all[a.Policy] = true
 		}
 	}
 	return all
 }
 
-// names reports whether a verdict has a finding of a policy.
-func (v *Verdict) names(policyName string) bool {
+// hasFinding reports whether a verdict has a finding of a policy.
+func (v *Verdict) hasFinding(policyName string) bool {
 	return slices.ContainsFunc(v.Decisions, func(d policy.Decision) bool { return d.Policy.Name == policyName }) ||
 		slices.ContainsFunc(v.Indeterminate, func(i policy.Indeterminate) bool { return i.Policy.Name == policyName })
 }

@@ -98,12 +98,12 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 		kind := new(admission.UnknownKindError)
 		switch unserved := errors.As(err, &kind); {
 		case !unserved || kind.Kind != ask.Main().GroupVersionKind(): // it may be the kind of the old object
-			v.stopped(err)
+			v.recordError(err)
 		case s.Unserved(ask.Main()) == nil:
 		case ask.Operation != apiserver.Delete && kind.Refusal() != nil:
 			v.Refusal, v.Unserved = kind.Refusal(), true
 		default:
-			v.stopped(err)
+			v.recordError(err)
 		}
 		return v, nil
 	}
@@ -113,7 +113,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 		req := v.Request
 		if view.mutator != s.Mutator() {
 			if req, err = v.prepare(ctx, s.Cluster(), ask, view.mutator); err != nil {
-				v.stopped(err)
+				v.recordError(err)
 				continue
 			}
 		}
@@ -122,7 +122,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 		if out.Refusal != nil && !view.Cluster.Knows(kinds.Namespace) {
 			v.Unknown = fmt.Errorf("look up namespace %q: %w", req.GetNamespace(), out.Refusal)
 		} else if out.Refusal != nil {
-			v.stopped(out.Refusal)
+			v.recordError(out.Refusal)
 		}
 	}
 	err = req.OverQuota()
@@ -158,8 +158,8 @@ func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask a
 	return req, err
 }
 
-// stopped records why a request did not reach the policies.
-func (v *Verdict) stopped(err error) {
+// recordError records why a request did not reach the policies.
+func (v *Verdict) recordError(err error) {
 	if !errors.As(err, &v.Refusal) && !errors.As(err, &v.NeverStored) {
 		v.Unknown = err
 	}

@@ -25,7 +25,7 @@ func LeaveIgnored(base, head *change.Rendered, pairs []Pair) []Pair {
 	for i := range pairs {
 		if p := &pairs[i]; p.Operation() == apiserver.Update {
 			leaveIgnored(is, p)
-			takeBack(was, p)
+			markFormerlyIgnored(was, p)
 		}
 	}
 	return pairs
@@ -39,9 +39,9 @@ func ignoredOf(r *change.Rendered) []render.Ignored {
 	return r.Root.Unit.Apply.Ignored
 }
 
-// takeBack marks as unknown, in the old object, the fields that were ignored at base and that the
+// markFormerlyIgnored marks as unknown, in the old object, the fields that were ignored at base and that the
 // update sets.
-func takeBack(was []render.Ignored, p *Pair) {
+func markFormerlyIgnored(was []render.Ignored, p *Pair) {
 	base, head := p.Base.Content(), p.Head.Content()
 	var fields []render.Unknown
 	kind := p.Head.GroupVersionKind()
@@ -55,7 +55,7 @@ func takeBack(was []render.Ignored, p *Pair) {
 			covers := func(u render.Unknown) bool {
 				return len(u.Path) <= len(path) && slices.Equal(u.Path, path[:len(u.Path)])
 			}
-			if after == nil || isKept(path) || slices.ContainsFunc(p.Head.Unknown, covers) || slices.ContainsFunc(fields, covers) {
+			if after == nil || isIdentity(path) || slices.ContainsFunc(p.Head.Unknown, covers) || slices.ContainsFunc(fields, covers) {
 				continue
 			}
 			if render.ValueAt(base, path) == nil {
@@ -65,7 +65,7 @@ func takeBack(was []render.Ignored, p *Pair) {
 		}
 	}
 	if len(fields) > 0 {
-		p.Base, p.Same = leaving(p.Base, base, fields), false
+		p.Base, p.Same = withUnknown(p.Base, base, fields), false
 	}
 }
 
@@ -80,7 +80,7 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 		for _, path := range ignoredPaths(f, base, head) {
 			path, isList := wholeList(kind, path, base, head)
 			before, after := render.ValueAt(base, path), render.ValueAt(head, path)
-			if before == nil && after == nil || isKept(path) || slices.ContainsFunc(fields, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
+			if before == nil && after == nil || isIdentity(path) || slices.ContainsFunc(fields, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
 				continue
 			}
 			if before == nil {
@@ -96,7 +96,7 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 		}
 	}
 	if len(fields) > 0 {
-		p.Base, p.Head = leaving(p.Base, base, fields), leaving(p.Head, head, fields)
+		p.Base, p.Head = withUnknown(p.Base, base, fields), withUnknown(p.Head, head, fields)
 		p.Same = p.Same || !p.Resumed && change.Equal(p.Base, p.Head)
 	}
 }
@@ -109,15 +109,15 @@ func ignoredPaths(f render.Ignored, base, head map[string]any) [][]string {
 	return expand(f.Path, base, head)
 }
 
-// leaving returns an object with other content and additional unknown fields.
-func leaving(o *admission.Object, content map[string]any, fields []render.Unknown) *admission.Object {
+// withUnknown returns an object with other content and additional unknown fields.
+func withUnknown(o *admission.Object, content map[string]any, fields []render.Unknown) *admission.Object {
 	left := admission.NewObject(content)
 	left.Tag, left.Unknown = o.Tag, slices.Concat(o.Unknown, fields)
 	return left
 }
 
-// isKept reports whether a path leads to a field that identifies an object, which is never ignored.
-func isKept(path []string) bool {
+// isIdentity reports whether a path leads to a field that identifies an object, which is never ignored.
+func isIdentity(path []string) bool {
 	return len(path) == 1 && slices.Contains([]string{"apiVersion", "kind", "metadata"}, path[0]) ||
 		len(path) == 2 && path[0] == "metadata" && slices.Contains([]string{"name", "namespace"}, path[1])
 }

@@ -61,7 +61,7 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 		lost, gained := m.From, m.To
 		for _, g := range gained {
 			if len(lost) == 0 {
-				ms.offer(g.Root, m.Key, m.kept)
+				ms.addOrigin(g.Root, m.Key, m.kept)
 			}
 		}
 		m.separate(func(l, g Holding) bool {
@@ -260,15 +260,15 @@ func (ms *Moves) settle(m *Move) {
 	}
 	for _, g := range to {
 		for _, l := range candidates {
-			ms.offer(g.Root, m.Key, l.objects)
+			ms.addOrigin(g.Root, m.Key, l.objects)
 		}
 		if len(to) > len(from) || g.unsure {
-			ms.offer(g.Root, m.Key, nil)
+			ms.addOrigin(g.Root, m.Key, nil)
 		}
 	}
 	if len(to) >= len(from) {
 		for _, l := range from {
-			ms.leave(l.Root, m.Key)
+			ms.markElsewhere(l.Root, m.Key)
 		}
 	}
 }
@@ -282,23 +282,23 @@ func (ms *Moves) settleEqual(m *Move) (from, to []Holding) {
 			to = append(to, g)
 			continue
 		}
-		ms.offer(g.Root, m.Key, from[i].objects)
-		ms.leave(from[i].Root, m.Key)
+		ms.addOrigin(g.Root, m.Key, from[i].objects)
+		ms.markElsewhere(from[i].Root, m.Key)
 		from = slices.Delete(from, i, i+1)
 	}
 	return from, to
 }
 
-// leave records that objects that a root loses are judged in another root.
-func (ms *Moves) leave(root render.RootID, key admission.Key) {
+// markElsewhere records that objects that a root loses are judged in another root.
+func (ms *Moves) markElsewhere(root render.RootID, key admission.Key) {
 	if ms.elsewhere[root] == nil {
 		ms.elsewhere[root] = map[admission.Key]bool{}
 	}
 	ms.elsewhere[root][key] = true
 }
 
-// offer records a possible base version of the objects of a key; equal ones once.
-func (ms *Moves) offer(root render.RootID, key admission.Key, objects []*admission.Object) {
+// addOrigin records a possible base version of the objects of a key; equal ones once.
+func (ms *Moves) addOrigin(root render.RootID, key admission.Key, objects []*admission.Object) {
 	if ms.origins[root] == nil {
 		ms.origins[root] = map[admission.Key][][]*admission.Object{}
 	}

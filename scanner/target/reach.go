@@ -74,9 +74,9 @@ func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach 
 		}
 	}
 	if r.Any {
-		r.spread(head.VisiblePolicies(root), r.policies, r.NamespacePolicies)
-		r.spread(head.VisibleMutations(root), r.mutations, r.namespaceMutations)
-		r.spread(base.VisibleMutations(root), r.mutations, r.namespaceMutations)
+		r.addAffected(head.VisiblePolicies(root), r.policies, r.NamespacePolicies)
+		r.addAffected(head.VisibleMutations(root), r.mutations, r.namespaceMutations)
+		r.addAffected(base.VisibleMutations(root), r.mutations, r.namespaceMutations)
 	}
 	return r
 }
@@ -111,9 +111,9 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 	}
 }
 
-// spread adds to reached the names of the policies that other changed objects affect, and to
+// addAffected adds to reached the names of the policies that other changed objects affect, and to
 // inNamespaces those that read namespaces.
-func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
+func (r *Reach) addAffected(v Visible, reached, inNamespaces map[string]bool) {
 	by := written.ByPolicy(v.Bindings)
 	for _, p := range v.Policies {
 		if r.reaches(p, by[p.Name()]) {

@@ -28,7 +28,7 @@ type State struct {
 	Governing map[admission.Key][]Definition
 	// PolicyKeys are the keys of policies and bindings, in order.
 	PolicyKeys []admission.Key
-	// nameless are policies and bindings without a name that is a string, which a server refuses.
+	// nameless are policies and bindings whose name is missing or not a string; a server refuses them.
 	nameless []*admission.Object
 	// Ambiguous are the keys that roots define differently, in order.
 	Ambiguous []admission.Key

@@ -54,8 +54,8 @@ func (w *walk) from(field, text string, value any) (fields []string) {
 	if w.steps++; w.steps > mostSteps {
 		return nil
 	}
-	if said, ok := strings.CutPrefix(text, ": "); ok {
-		return []string{w.element(field, said, value)}
+	if message, ok := strings.CutPrefix(text, ": "); ok {
+		return []string{w.element(field, message, value)}
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -122,17 +122,17 @@ var (
 
 // element returns the invalid item of a list: one that the list cannot contain, or the second one with the
 // same key. It returns the field itself if the error is not about an item.
-func (w *walk) element(field, said string, value any) string {
+func (w *walk) element(field, message string, value any) string {
 	list, _ := value.([]any)
-	if m := numbered.FindStringSubmatch(said); m != nil {
+	if m := numbered.FindStringSubmatch(message); m != nil {
 		if i, err := strconv.Atoi(m[1]); err == nil && i < len(list) {
 			return at(field, i)
 		}
 	}
-	if m := duplicate.FindStringSubmatch(said); m != nil {
-		first := slices.IndexFunc(list, func(item any) bool { return w.isCalled(m[1], item) })
+	if m := duplicate.FindStringSubmatch(message); m != nil {
+		first := slices.IndexFunc(list, func(item any) bool { return w.matchesStep(m[1], item) })
 		for i := first + 1; first >= 0 && i < len(list); i++ {
-			if w.isCalled(m[1], list[i]) {
+			if w.matchesStep(m[1], list[i]) {
 				return at(field, i)
 			}
 		}
@@ -140,8 +140,8 @@ func (w *walk) element(field, said string, value any) string {
 	return field
 }
 
-// isCalled reports whether a step of a path leads to an item, by its value or its keys.
-func (w *walk) isCalled(step string, item any) bool {
+// matchesStep reports whether a step of a path leads to an item, by its value or its keys.
+func (w *walk) matchesStep(step string, item any) bool {
 	rest, ok := w.cutItem(step, -1, item)
 	return ok && rest == ""
 }

@@ -51,15 +51,15 @@ func volumeOf(c metav1.StatusCause) (number int, below string, ok bool) {
 // number renumbers the volumes of claim templates with errors from 0 on, sorted by their errors.
 func (names claims) number(causes []metav1.StatusCause) {
 	var at []int
-	said := map[int]string{}
+	messages := map[int]string{}
 	for i, c := range causes {
 		if number, below, ok := volumeOf(c); ok && number < len(names) {
 			at = append(at, i)
-			said[number] += below + ": " + c.Message + "\n"
+			messages[number] += below + ": " + c.Message + "\n"
 		}
 	}
 	var texts []string
-	for _, text := range said {
+	for _, text := range messages {
 		texts = append(texts, text)
 	}
 	slices.Sort(texts)
@@ -68,7 +68,7 @@ func (names claims) number(causes []metav1.StatusCause) {
 	for _, i := range at {
 		c := causes[i]
 		number, below, _ := volumeOf(c)
-		c.Field = fmt.Sprintf("spec.template.spec.volumes[%d]%s", slices.Index(texts, said[number]), below)
+		c.Field = fmt.Sprintf("spec.template.spec.volumes[%d]%s", slices.Index(texts, messages[number]), below)
 		about = append(about, c)
 	}
 	slices.SortStableFunc(about, func(a, b metav1.StatusCause) int {

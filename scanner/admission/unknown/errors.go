@@ -98,7 +98,7 @@ var counted = []string{"violates PodSecurity ", " usage per ", " to request rati
 // counts reports whether a refusal is by a plugin that evaluates an object as a whole, and a map or a list is
 // unknown, for which there is only one stand-in. These plugins do not read labels.
 func (r Refusal) counts(fields []render.Unknown) bool {
-	return slices.ContainsFunc(counted, func(said string) bool { return strings.Contains(r.ErrStatus.Message, said) }) &&
+	return slices.ContainsFunc(counted, func(message string) bool { return strings.Contains(r.ErrStatus.Message, message) }) &&
 		slices.ContainsFunc(fields, func(f render.Unknown) bool {
 			switch render.ValueAt(r.Object, f.Path).(type) {
 			case nil, map[string]any, []any:
@@ -123,22 +123,22 @@ func relates(c metav1.StatusCause, object map[string]any, fields []render.Unknow
 // sources are fields on which the validation of others depends that are not beside them. An error matches by
 // its field, or by its text.
 var sources = []struct {
-	field, said string
-	of          []string
+	field, message string
+	of             []string
 }{
 	{field: "spec.selector", of: []string{"spec", "template", "metadata", "labels"}}, // the default is the template's labels (k8s.io/kubernetes/pkg/apis/core/v1, SetDefaults_ReplicationController)
-	{said: "compilation failed", of: []string{"spec", "variables"}},
-	{said: "compilation failed", of: []string{"spec", "paramKind"}},
-	{field: "metadata.name", said: "must be spec.names.plural", of: []string{"spec", "names"}}, // and the group, of a CustomResourceDefinition
-	{field: "metadata.name", said: "must be spec.names.plural", of: []string{"spec", "group"}},
+	{message: "compilation failed", of: []string{"spec", "variables"}},
+	{message: "compilation failed", of: []string{"spec", "paramKind"}},
+	{field: "metadata.name", message: "must be spec.names.plural", of: []string{"spec", "names"}}, // and the group, of a CustomResourceDefinition
+	{field: "metadata.name", message: "must be spec.names.plural", of: []string{"spec", "group"}},
 	{field: "status.storedVersions", of: []string{"spec", "versions"}},
-	{said: "doesn't match RuntimeClass's defined Overhead", of: []string{"spec", "overhead"}},
+	{message: "doesn't match RuntimeClass's defined Overhead", of: []string{"spec", "overhead"}},
 }
 
 // follows reports whether an error may follow from an unknown field elsewhere.
 func follows(c metav1.StatusCause, fields []render.Unknown) bool {
 	for _, s := range sources {
-		if (s.field == "" || s.field == c.Field) && strings.Contains(c.Message, s.said) &&
+		if (s.field == "" || s.field == c.Field) && strings.Contains(c.Message, s.message) &&
 			slices.ContainsFunc(fields, func(f render.Unknown) bool {
 				n := min(len(f.Path), len(s.of))
 				return slices.Equal(f.Path[:n], s.of[:n])
