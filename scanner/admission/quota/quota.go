@@ -17,8 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
-// UsageError is the error for a request that exceeds a quota or not depending on the quota's unknown
-// usage.
+// UsageError means that the unknown usage of a quota decides whether a request exceeds it.
 type UsageError struct {
 	// Message is the refusal of a server on which the quota is used up.
 	Message string
