@@ -19,19 +19,19 @@ import (
 
 // verdicts returns the verdicts of the policies in force and of the proposed ones on the request.
 func (r *review) verdicts(ctx context.Context) (inForce, proposed server.Verdict, err error) {
-	inForce, err = r.InForce.Review(ctx, r.ask())
+	inForce, err = r.InForce.Review(ctx, r.request())
 	if err != nil || r.Proposed == r.InForce {
 		return inForce, inForce, err
 	}
-	proposed, err = r.Proposed.Review(ctx, r.ask())
+	proposed, err = r.Proposed.Review(ctx, r.request())
 	return inForce, proposed, err
 }
 
-// appliedVerdicts is verdicts for an applier that may be assumed. Server-side apply keeps what no
-// manifest writes, such as rollingUpdate of a Deployment whose strategy becomes Recreate, and the
-// server may refuse what comes of it. Where nobody says which tool applies the object, and the
-// server takes it from a tool that replaces it, that refusal is not certain: the request is judged
-// as that tool makes it, and the report says so.
+// appliedVerdicts returns the verdicts like verdicts, but falls back to another applier if the applier
+// is only assumed. Server-side apply keeps fields that the new manifest no longer writes, such as
+// rollingUpdate of a Deployment whose strategy becomes Recreate, and the server may refuse the merged
+// object. If the applier is assumed, and the server accepts the object from a tool that replaces it,
+// that refusal is not certain: the request is judged as a replacement, and the report states that.
 func (r *review) appliedVerdicts(ctx context.Context) (inForce, proposed server.Verdict, err error) {
 	inForce, proposed, err = r.verdicts(ctx)
 	if err != nil || !r.assumed || r.Operation() != apiserver.Update || proposed.Refusal == nil {
@@ -49,10 +49,10 @@ func (r *review) appliedVerdicts(ctx context.Context) (inForce, proposed server.
 	return inForceReplaced, replaced, nil
 }
 
-// notApplied returns why the tool fails to apply an object, in its words: Flux names no namespace in the
-// request where the manifest does not, and the server does not find what it asks for
-// (github.com/fluxcd/pkg/ssa/errors). It is nil for an object that is applied, or of a kind of which is
-// not known whether it is in namespaces, and where there is no object.
+// notApplied returns the error with which the tool fails to apply an object: if the manifest has no
+// namespace, Flux sends a request without one, and the server answers 404
+// (github.com/fluxcd/pkg/ssa/errors). It returns nil if the object is applied, if it is not known
+// whether its kind is namespaced, and if o is nil.
 func (r *review) notApplied(by *server.Server, o *admission.Object) *apierrors.StatusError {
 	if o == nil || !change.LacksNamespace(o) {
 		return nil
@@ -68,8 +68,8 @@ func (r *review) notApplied(by *server.Server, o *admission.Object) *apierrors.S
 	}}
 }
 
-// applies reports whether the tool makes a request for the object. Where it fails to, that is reported,
-// and what it failed to apply at base was never there.
+// applies reports whether the tool makes a request for the object. If the tool fails to apply it,
+// applies reports that. An object of the base that was not applied is treated as absent.
 func (r *review) applies() bool {
 	now, then := r.notApplied(r.Proposed, r.Head), r.notApplied(r.Before, r.Base)
 	switch {

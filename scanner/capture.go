@@ -6,21 +6,21 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Capture says what of requests is in a report.
+// Capture determines which details of requests a report contains.
 type Capture int
 
 const (
-	// CaptureNothing leaves them out.
+	// CaptureNothing omits the requests.
 	CaptureNothing Capture = iota
-	// CaptureNames lists them, and whether they are allowed.
+	// CaptureNames lists the requests and whether they are allowed.
 	CaptureNames
-	// CaptureObjects has the whole answers and the objects as policies see them, Secrets
+	// CaptureObjects also includes the full responses and the objects as policies see them, Secrets
 	// included.
 	CaptureObjects
 )
 
-// capture notes a request and the server's answer to it. generated is nil unless a
-// controller makes it.
+// capture records a request and the server's response. generated is the object that a controller
+// creates, nil for all other requests.
 func (r *review) capture(v *server.Verdict, operation string, generated *report.Object) {
 	if r.answered != nil && generated == nil {
 		r.answered(r, v)

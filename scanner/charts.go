@@ -19,14 +19,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// chartVersion is a chart of which a unit takes another version than before.
+// chartVersion is a chart whose version in a unit changes.
 type chartVersion struct {
 	name, from, to string
-	// field is the field of the unit's object that says the version, where nothing else does.
+	// field is the field of the unit's object that sets the version; empty for HelmReleases.
 	field string
 }
 
-// chartVersions are the charts of which a root of both trees takes another version.
+// chartVersions returns the charts whose version differs between the base and the head of a root.
 func chartVersions(base, head *change.Rendered) (all []chartVersion) {
 	if base == nil || head == nil || base == head || base.Root.Unit == nil || head.Root.Unit == nil {
 		return nil
@@ -63,9 +63,9 @@ func chartVersions(base, head *change.Rendered) (all []chartVersion) {
 	return all
 }
 
-// charts are the charts of which the change takes another version, with what that changes in the objects of their
-// units. read are the units of which policies read something that changes, or may; reached is set where some
-// object of any unit may be judged otherwise because of what governs it.
+// charts returns the charts whose version changes, with the changed objects of their units. read has the units with a
+// change that policies read or may read. reached is set if a change of policies, params or other deciding objects may
+// affect objects of any unit.
 func (s *scan) charts(ctx context.Context, read map[render.RootID]bool, reached bool) (all []report.ChartChange) {
 	if s.Base == nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *scan) charts(ctx context.Context, read map[render.RootID]bool, reached 
 	return all
 }
 
-// settleCharts takes back that nothing of a unit is read where something of it, or of policies, was not judged.
+// settleCharts clears Unread of charts if a part of their unit, or a policy, was not judged.
 func (s *scan) settleCharts() {
 	for i := range s.report.Charts {
 		c := &s.report.Charts[i]
@@ -109,10 +109,10 @@ func (s *scan) settleCharts() {
 	}
 }
 
-// maxChartObjects is how many objects are listed of a chart.
+// maxChartObjects is the maximum number of objects listed for a chart.
 const maxChartObjects = 100
 
-// versionAt is where the version of a chart is written.
+// versionAt returns the position where the version of a chart is written.
 func (s *scan) versionAt(ctx context.Context, root render.Root, v chartVersion) render.Position {
 	if v.field != "" && root.Unit.Parent != (render.RootID{}) {
 		if at := root.Unit.Position(ctx, v.field); at.Line > 0 {
@@ -136,7 +136,7 @@ func (s *scan) hasPolicies(root render.RootID) bool {
 	return false
 }
 
-// changedObjects are the objects of a unit that are not the same, by what became of them.
+// changedObjects returns the objects of a unit that were added, changed or removed.
 func changedObjects(cluster *admission.Cluster, base, head *change.Rendered) []report.ChartObject {
 	all := []report.ChartObject{}
 	before := map[admission.Key][]*admission.Object{}
@@ -169,14 +169,15 @@ func changedObjects(cluster *admission.Cluster, base, head *change.Rendered) []r
 	return all
 }
 
-// noteReach notes whether what governs the pair changed, so that it may be judged otherwise whatever became of itself.
+// noteReach records whether policies or other deciding objects for the pair changed, so that its verdict may change
+// even if the object does not.
 func (r *review) noteReach(kind schema.GroupKind) {
 	names, all := r.PoliciesFor(r.Pair)
 	r.out.reached = r.Same || all || len(names) > 0
 	r.out.read = r.versioned && (r.out.reached || kinds.IsPolicy(kind))
 }
 
-// governs reports whether one of some objects decides how others are judged.
+// governs reports whether one of the objects is of a kind that decides how other objects are judged.
 func (s *scan) governs(objects []report.ChartObject) bool {
 	governing := map[schema.GroupKind]bool{}
 	for _, t := range s.targets {
@@ -194,13 +195,14 @@ func (s *scan) governs(objects []report.ChartObject) bool {
 	})
 }
 
-// noteReads notes whether policies read something in which the pair differs, or may, if anybody wants to know.
+// noteReads records, for units with a changed chart version, whether policies read or may read a part of the object
+// that changes.
 func (r *review) noteReads(s *server.Server, final, before *server.Verdict) {
 	if !r.versioned || r.out.read {
 		return
 	}
 	o := r.Object()
-	if final.Request == nil && final.Reached() { // of a kind that no policy is for
+	if final.Request == nil && final.Reached() { // of a kind that no policy matches
 		return
 	}
 	names, all := r.PoliciesFor(r.Pair)
@@ -208,7 +210,7 @@ func (r *review) noteReads(s *server.Server, final, before *server.Verdict) {
 		!s.ReadsAlike(r.Before, before.Request, final.Request)
 }
 
-// noteReadsCreated does the same with what a controller creates of the object.
+// noteReadsCreated does the same for the objects that a controller creates from the object.
 func (r *review) noteReadsCreated(s *server.Server, final, before expansion) {
 	if !r.versioned || r.out.read {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/diff"
 )
 
-// Compare renders the roots that a change touches and compares their objects; it
-// judges nothing. The input must have a base. The error is that of Scan.
+// Compare renders the roots that a change touches and compares their objects. It judges nothing.
+// The input must have a base. The errors are those of Scan.
 func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 	if in.Base == nil {
 		return nil, &InputError{What: "base", Err: fmt.Errorf("there is nothing to compare with")}

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// objectID is an object of a root.
+// objectID identifies an object of a root.
 type objectID struct {
 	root   string
 	object report.Object
@@ -16,10 +16,10 @@ type objectID struct {
 
 func idOf(root string, o *report.Object) objectID { return objectID{root, *o} }
 
-// mostReasons is how many reasons a report has for what is not exact.
-const mostReasons = 20
+// maxReasons is the maximum number of reasons in the report why verdicts are not exact.
+const maxReasons = 20
 
-// coverage returns of how many objects the verdict is exact; nil where there are none.
+// coverage returns for how many objects the verdict is exact; nil if there are no objects.
 func coverage(objects map[objectID]bool, gaps []report.Indeterminate) *report.Coverage {
 	if len(objects) == 0 {
 		return nil
@@ -43,12 +43,12 @@ func coverage(objects map[objectID]bool, gaps []report.Indeterminate) *report.Co
 	slices.SortFunc(c.Unknown, func(a, b report.UnknownCount) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Reason, b.Reason))
 	})
-	c.Unknown = c.Unknown[:min(len(c.Unknown), mostReasons)]
+	c.Unknown = c.Unknown[:min(len(c.Unknown), maxReasons)]
 	return c
 }
 
-// reasonOf is what is said of many objects alike: without what to do about it, and without
-// the details.
+// reasonOf returns the part of a reason that is the same for many objects: without advice and
+// details.
 func reasonOf(why string) string {
 	return why[:min(len(why), cut(why, "; "), cut(why, ": "))]
 }

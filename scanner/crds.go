@@ -21,11 +21,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// maxDefinitions bounds the CustomResourceDefinitions of a source, in bytes.
+// maxDefinitions is the maximum size in bytes of the CustomResourceDefinitions of a source.
 const maxDefinitions = 64 << 20
 
-// loadDefinitions adds the CustomResourceDefinitions that the configuration names sources of.
-// A source that is not there is reported: objects of its kinds are not known then.
+// loadDefinitions loads the CustomResourceDefinitions from the sources in the configuration. A
+// missing source is reported: objects of its kinds are then unknown.
 func (s *scan) loadDefinitions(ctx context.Context) error {
 	for _, source := range s.in.Config.CRDs {
 		objects, err := s.definitions(ctx, &source)
@@ -43,7 +43,7 @@ func (s *scan) loadDefinitions(ctx context.Context) error {
 	return nil
 }
 
-// configTree is the tree that the configuration is in force of.
+// configTree returns the tree whose configuration is used.
 func (s *scan) configTree() string {
 	if s.in.Base == nil {
 		return "head"
@@ -51,7 +51,7 @@ func (s *scan) configTree() string {
 	return "base"
 }
 
-// definitions are those of a source.
+// definitions returns the CustomResourceDefinitions of a source.
 func (s *scan) definitions(ctx context.Context, source *config.CRDSource) ([]*admission.Object, error) {
 	a := source.Artifact()
 	text, err := s.definitionFiles(source, a)
@@ -71,7 +71,7 @@ func (s *scan) definitions(ctx context.Context, source *config.CRDSource) ([]*ad
 
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// definitionFiles are the documents of a source that may be CustomResourceDefinitions.
+// definitionFiles returns the documents of a source that may be CustomResourceDefinitions.
 func (s *scan) definitionFiles(source *config.CRDSource, a artifact.Artifact) ([]byte, error) {
 	in := s.in.Head.FS
 	if s.in.Base != nil {
@@ -108,10 +108,10 @@ func (s *scan) definitionFiles(source *config.CRDSource, a artifact.Artifact) ([
 	return found.whole(a)
 }
 
-// definitionText is the documents of files that may be CustomResourceDefinitions.
+// definitionText collects YAML documents that may be CustomResourceDefinitions.
 type definitionText struct{ bytes.Buffer }
 
-// add takes what is one out of a file.
+// add adds the documents of a file that mention CustomResourceDefinition.
 func (t *definitionText) add(data []byte) *definitionText {
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	for document := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n---")) {
@@ -123,7 +123,7 @@ func (t *definitionText) add(data []byte) *definitionText {
 	return t
 }
 
-// walk takes the files of a directory, or the one file.
+// walk adds the files of a directory, or a single file.
 func (t *definitionText) walk(in fs.FS, top string) error {
 	return fs.WalkDir(in, top, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -144,7 +144,7 @@ func (t *definitionText) walk(in fs.FS, top string) error {
 	})
 }
 
-// whole returns the text, if there is some.
+// whole returns the collected text, or an error if it is empty or too large.
 func (t *definitionText) whole(a artifact.Artifact) ([]byte, error) {
 	switch {
 	case t.Len() > maxDefinitions:

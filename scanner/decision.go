@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// nameOf is a binding's name, empty where the policy itself is at fault.
+// nameOf returns the name of a binding, empty if the policy itself is invalid.
 func nameOf(b *policy.Binding) string {
 	if b == nil {
 		return ""
@@ -27,7 +27,7 @@ func paramOf(d policy.Decision) *report.ParamRef {
 	return &report.ParamRef{Namespace: d.Param.Namespace(), Name: d.Param.Name()}
 }
 
-// actionsOf are a binding's validation actions, the strongest first.
+// actionsOf returns the validation actions of a binding, the strongest first.
 func actionsOf(actions []v1.ValidationAction) []report.Action {
 	out := []report.Action{}
 	for _, a := range []report.Action{report.ActionDeny, report.ActionWarn, report.ActionAudit} {
@@ -38,7 +38,7 @@ func actionsOf(actions []v1.ValidationAction) []report.Action {
 	return out
 }
 
-// decision turns a decision into a finding about p, still without its status.
+// decision converts a decision into a finding about p, without its status.
 func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Finding {
 	f := lines.Finding{Finding: report.Finding{
 		Actions: actionsOf(d.Actions), Cause: report.Cause(d.Cause), Policies: by,

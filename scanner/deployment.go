@@ -19,66 +19,68 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Deployment is what of a tree is applied to its clusters, with the answers that a scan of it
-// expects: what a real API server is given, to hold both against each other.
+// Deployment is what is applied from a tree to its clusters, with the responses that a scan expects.
+// The sandbox loads it into a real API server and compares the responses.
 type Deployment struct {
 	// Clusters are the targets, in their order.
 	Clusters []Deployed
-	// Unrendered are the roots of which not all objects are known.
+	// Unrendered are the roots with objects that are not known.
 	Unrendered []Unrendered
-	// Report is that of the scan.
+	// Report is the report of the scan.
 	Report *report.Report
 
 	mu      sync.Mutex
 	answers map[*target.Target][]Applied
 }
 
-// Unrendered is a root that does not render, or not all of it.
+// Unrendered is a root that does not render completely.
 type Unrendered struct {
 	Root     string
 	Location report.Location
 	Why      string
-	// Partly is set when the objects that are known are there.
+	// Partly is set if the known objects are included.
 	Partly bool
-	// Judged is set for a root that was asked about. Of another one, what decides is not known.
+	// Judged is set if the root was selected to be judged. For other roots it is not known which
+	// objects decide verdicts.
 	Judged bool
 }
 
-// Deployed is what a cluster is given.
+// Deployed is the content of one cluster.
 type Deployed struct {
-	// Name is that of the target, of its cluster, or of both; empty if there is one for all roots.
+	// Name is the name of the target, its cluster, or both; empty if all roots share one target.
 	Name string
-	// Applied are the objects that are judged, in the order of their keys; of an object that
-	// several roots define, one after the other.
+	// Applied are the judged objects, ordered by key. Objects with the same key from several roots
+	// follow each other.
 	Applied []Applied
-	// Given are other objects that decide how those are judged, of which no answer is known: what was
-	// given beside the tree, and what roots have that were not asked about.
+	// Given are other objects that decide verdicts, without an expected response: the context, and
+	// objects of roots that were not selected.
 	Given []Applied
 }
 
-// Applied is an object as its deployer applies it to an empty cluster, and the answer that is
-// expected.
+// Applied is an object as its deployer applies it to an empty cluster, and the expected response.
 type Applied struct {
 	Object *admission.Object
-	// Key is what it is known by in the cluster.
+	// Key identifies the object in the cluster.
 	Key     admission.Key
 	Root    string
 	User    user.Info
 	Applier apply.Applier
-	// Decides is set when the object decides how others are judged.
+	// Decides is set if the object decides how other objects are judged.
 	Decides bool
-	// Answer is what the server says; it is certain unless Open says why not.
+	// Answer is the server's response. It is certain if Open is empty; otherwise Open has the reasons
+	// why it is not.
 	Answer policy.Verdict
 	Open   []string
-	// Denials are the answers of all policies that deny: a server returns one of them, in no order.
+	// Denials are the responses of all policies that deny. A server returns one of them, in no fixed
+	// order.
 	Denials []policy.Verdict
-	// Told has, by the texts of Answer and Denials that policies made, what may be shown of them:
-	// without what they quote of a Secret.
+	// Told maps texts of Answer and Denials that policies made to the texts that may be shown,
+	// without the parts that quote a Secret.
 	Told map[string]string
 }
 
-// Deploy renders the head of a change and judges what is applied, all of it as created. The base is
-// not looked at. The error is that of Scan.
+// Deploy renders the head of a change and judges every applied object as CREATE. It ignores the base.
+// The errors are those of Scan.
 func Deploy(ctx context.Context, in Input) (*Deployment, error) {
 	in.Base = nil
 	s := newScan(in)
@@ -94,7 +96,7 @@ func Deploy(ctx context.Context, in Input) (*Deployment, error) {
 	return d, nil
 }
 
-// unrendered returns the roots of the head of which not all objects are known.
+// unrendered returns the roots of the head with objects that are not known.
 func (s *scan) unrendered() []Unrendered {
 	var all []Unrendered
 	add := func(gap render.Gap, partly bool) {
@@ -103,7 +105,7 @@ func (s *scan) unrendered() []Unrendered {
 	for _, root := range s.Head.Found.Roots {
 		r := s.Head.Roots[root.RootID]
 		if r == nil {
-			continue // nothing of it is loaded
+			continue // no object of it is loaded
 		}
 		if gap, ok := r.Gap(); ok {
 			add(gap, false)
@@ -120,15 +122,15 @@ func (s *scan) unrendered() []Unrendered {
 	return all
 }
 
-// answered returns what notes the answers to the requests of a target; nil when they are not
-// collected.
+// answered returns the function that records the responses to the requests of a target; nil if they
+// are not collected.
 func (s *scan) answered(t *target.Target) func(*review, *server.Verdict) {
 	if s.deployment == nil {
 		return nil
 	}
 	return func(r *review, v *server.Verdict) {
 		if r.Head == nil {
-			return // a hook that is deleted: its creation is another request
+			return // the deletion of a hook; its creation is another request
 		}
 		a := Applied{
 			Object: r.Head, Key: r.Key, Root: r.Root.String(), User: r.user, Applier: r.applier,
@@ -159,7 +161,7 @@ func (d *Deployment) deployed(t *target.Target) Deployed {
 	return c
 }
 
-// chosenBy returns the name by which a target is chosen.
+// chosenBy returns the name that selects a target.
 func chosenBy(t *target.Target) string {
 	if t.Name == "" || t.Cluster == "" {
 		return t.Name + t.Cluster

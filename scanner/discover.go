@@ -25,7 +25,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.work.Report("discover", 0, 1)
-	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), TestData: s.testData(), Rendering: s.in.Rendering, Refused: s.in.Refused, Charts: s.in.Config.DeployCharts()}
+	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.inPositiveGlobs(), TestData: s.testData(), Rendering: s.in.Rendering, Refused: s.in.Refused, Charts: s.in.Config.DeployCharts()}
 	if !s.directories {
 		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion(), Entries: s.in.Config.Entries, Self: s.in.Config.Self, SourcePaths: s.in.Config.SourcePaths, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes, ArgoCD: s.in.Config.DeployArgoCD(), Charts: s.in.Config.DeployCharts(), Answers: s.in.Answers}
 		how.JudgeUnclaimed, how.JudgeUnsettled = s.in.Config.Unclaimed == config.UnclaimedJudge, s.in.Config.Unclaimed == ""
@@ -60,8 +60,8 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	return nil
 }
 
-// inGlobs reports whether the configuration's globs choose what has some names; nil when
-// there are none.
+// inGlobs returns a function that reports whether the configuration's globs select one of some
+// names; nil if there are no globs.
 func (s *scan) inGlobs() func(names ...string) bool {
 	if len(s.in.Config.Roots) == 0 {
 		return nil
@@ -69,9 +69,10 @@ func (s *scan) inGlobs() func(names ...string) bool {
 	return func(names ...string) bool { return config.Chooses(s.in.Config.Roots, names...) }
 }
 
-// sought reports whether a glob asks for a directory; nil when none asks for any. What is
-// left out counts too, so that nothing else is judged in its stead.
-func (s *scan) sought() func(dir string) bool {
+// inPositiveGlobs returns a function that reports whether a positive glob selects a directory; nil if there
+// are no positive globs. Excluded directories count too, so that nothing else is judged in their
+// place.
+func (s *scan) inPositiveGlobs() func(dir string) bool {
 	globs := config.Positive(s.in.Config.Roots)
 	if len(globs) == 0 {
 		return nil
@@ -79,8 +80,9 @@ func (s *scan) sought() func(dir string) bool {
 	return func(dir string) bool { return config.Chooses(globs, dir) }
 }
 
-// testData reports whether a directory in test data is named all the same, as a path to judge,
-// by a glob or as a path that policies or context are taken from; nil when none is.
+// testData returns a function that reports whether a directory inside test data is selected
+// explicitly: by a path to judge, by a glob, or by a path of policies or context. It returns nil if
+// none is.
 func (s *scan) testData() func(dir string) bool {
 	named := func(name string) bool { return slices.Contains(strings.Split(name, "/"), render.TestData) }
 	not := func(name string) bool { return !named(name) }
@@ -91,13 +93,13 @@ func (s *scan) testData() func(dir string) bool {
 	}
 	return func(dir string) bool {
 		return len(globs) > 0 && config.Chooses(globs, dir) || slices.ContainsFunc(paths, func(name string) bool {
-			return change.Under(name, dir) || path.Dir(name) == dir // the path of a file
+			return change.Under(name, dir) || path.Dir(name) == dir // name is the path of a file
 		})
 	}
 }
 
-// checkSelection refuses a selection of roots that selects none: a mistyped glob
-// must not leave the gate open.
+// checkSelection returns an error if the globs select no root: a mistyped glob must not let every
+// change pass.
 func (s *scan) checkSelection() error {
 	if match := s.inGlobs(); match == nil || s.AnyRoot(match) {
 		return nil
@@ -108,8 +110,8 @@ func (s *scan) checkSelection() error {
 	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
 }
 
-// checkDeployed refuses a path of entries or sourcePaths that is in neither tree: without it,
-// what is deployed from there would not be judged.
+// checkDeployed returns an error if a path of entries or sourcePaths is in neither tree: the
+// objects deployed from there would not be judged.
 func (s *scan) checkDeployed() error {
 	if s.directories {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// Explain scans a change and explains the finding of a fingerprint; nil when there is none.
+// Explain scans a change and explains the finding with a fingerprint; it returns nil if there is
+// none.
 func Explain(ctx context.Context, in Input, fingerprint string) (*report.ExplainReport, error) {
 	s := newScan(in)
 	of, err := s.run(ctx)
@@ -40,8 +41,8 @@ func Explain(ctx context.Context, in Input, fingerprint string) (*report.Explain
 	return out, nil
 }
 
-// isSame reports whether a finding of a report is one that was found: Both differ in what is known
-// of its lines.
+// isSame reports whether a finding of the report and a finding of the judge stage are the same.
+// Their locations may differ, so it does not compare them.
 func isSame(f, found *report.Finding) bool {
 	object := func(o *report.Object) report.Object {
 		if o == nil {

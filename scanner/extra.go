@@ -12,11 +12,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// InputError is a mistake in what the user gave to a scan.
+// InputError is a mistake in the user's input to a scan.
 type InputError = change.InputError
 
-// loadExtras renders the files given beside the trees. They are the user's own
-// input, so what cannot be read of them is a mistake, not a finding.
+// loadExtras renders the files given in addition to the trees. They are the user's own input, so a
+// file that cannot be read is an error, not a finding.
 func (s *scan) loadExtras(ctx context.Context) error {
 	for _, extra := range s.in.Extra {
 		objects, err := s.loadExtra(ctx, extra)

@@ -10,12 +10,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// failed is what a version of an object fails: decisions by policy and param. A finding is
-// existing when the base's version failed the same validation of the same policy with the
-// same param and an action at least as strong, whatever binding and message.
+// failed holds the decisions against one version of an object, by policy and param. A finding is
+// existing if the base's version failed the same validation of the same policy with the same param
+// and an action at least as strong, whatever the binding and message.
 type failed map[judgedBy][]policy.Decision
 
-// judgedBy is a policy and the param that it judged with; the zero param is none.
+// judgedBy is a policy and its param; the zero Key means no param.
 type judgedBy struct {
 	policy string
 	param  admission.Key
@@ -29,7 +29,7 @@ func judgedByOf(d policy.Decision, cluster *admission.Cluster) judgedBy {
 	return by
 }
 
-// failedOf returns decisions on the objects of a cluster.
+// failedOf indexes decisions about objects of a cluster.
 func failedOf(decisions []policy.Decision, cluster *admission.Cluster) failed {
 	f := failed{}
 	for _, d := range decisions {
@@ -39,7 +39,7 @@ func failedOf(decisions []policy.Decision, cluster *admission.Cluster) failed {
 	return f
 }
 
-// existed reports whether one of the decisions is about what d is about and was at least
+// existed reports whether f has a decision about the same validation as d with an action at least
 // as strong.
 func (f failed) existed(d policy.Decision, cluster *admission.Cluster) bool {
 	return slices.ContainsFunc(f[judgedByOf(d, cluster)], func(was policy.Decision) bool {
@@ -47,8 +47,8 @@ func (f failed) existed(d policy.Decision, cluster *admission.Cluster) bool {
 	})
 }
 
-// stillFails reports whether one of the head's decisions f is about what a decision of
-// the base was about.
+// stillFails reports whether the head's decisions f include one about the same validation as the
+// base's decision was.
 func (f failed) stillFails(was policy.Decision, cluster *admission.Cluster) bool {
 	return slices.ContainsFunc(f[judgedByOf(was, cluster)], func(d policy.Decision) bool {
 		return sameValidation(was, d)
@@ -64,9 +64,9 @@ func strength(d policy.Decision) int {
 	return len(report.Actions()) - slices.Index(report.Actions(), actions[0])
 }
 
-// sameValidation reports whether two decisions by the same policy, of the base and of the
-// head, are about the same validation. An edit of the policy may have moved it to another
-// index or changed its expression. What is no validation's is identified by its cause.
+// sameValidation reports whether two decisions by the same policy, one of the base and one of the
+// head, are about the same validation. An edit of the policy may have moved it to another index or
+// changed its expression. Decisions about no validation are compared by cause and expression.
 func sameValidation(was, d policy.Decision) bool {
 	if was.Validation < 0 || d.Validation < 0 {
 		return was.Validation == d.Validation && was.Cause == d.Cause && was.Expression == d.Expression
@@ -74,9 +74,9 @@ func sameValidation(was, d policy.Decision) bool {
 	return was.Validation == counterpart(was.Policy, d.Policy, d.Validation)
 }
 
-// counterpart returns the index that a validation of the head's policy has in the base's,
-// -1 when it is new: that of the same expression or, when its expression was edited, of the
-// same message, or the same index.
+// counterpart returns the index in the base's policy of a validation of the head's policy, or -1 if
+// it is new. It looks for the same expression; if the expression was edited, for the same message,
+// and then for the same index.
 func counterpart(base, head *policy.Policy, validation int) int {
 	v := head.Spec.Validations[validation]
 	if expressionAt(base, validation) == v.Expression {
@@ -94,8 +94,8 @@ func counterpart(base, head *policy.Policy, validation int) int {
 	return -1
 }
 
-// editedOf returns the indexes of a policy's validations whose expressions another version of
-// it does not have.
+// editedOf returns the validations of p, by index, whose expressions are not in the other version
+// of the policy.
 func editedOf(p, other *policy.Policy) map[int]admissionregistration.Validation {
 	edited := map[int]admissionregistration.Validation{}
 	for i, v := range p.Spec.Validations {
@@ -106,8 +106,8 @@ func editedOf(p, other *policy.Policy) map[int]admissionregistration.Validation 
 	return edited
 }
 
-// ofMessage returns the index of the only validation with the message of v, or -1 if there is
-// none, or if there are several.
+// ofMessage returns the index of the only validation with the message of v, or -1 if there is none
+// or more than one.
 func ofMessage(validations map[int]admissionregistration.Validation, v admissionregistration.Validation) int {
 	found := -1
 	for i, other := range validations {

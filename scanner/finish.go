@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// finish puts the report in order and counts.
+// finish fills in and sorts the report and its counts.
 func (s *scan) finish(out outcome) {
 	for i := range out.findings {
 		f := &out.findings[i]
@@ -33,7 +33,7 @@ func (s *scan) finish(out outcome) {
 	summary.Kubernetes = s.servers(summary.Requests)
 }
 
-// remark makes a diagnostic of a located remark.
+// remark adds a located remark to the report as a diagnostic.
 func (s *scan) remark(f *lines.Finding) {
 	s.ledger.Unlocated(f.Root, f.Unlocated)
 	s.ledger.Note(report.Diagnostic{
@@ -42,7 +42,7 @@ func (s *scan) remark(f *lines.Finding) {
 	})
 }
 
-// order takes over what the ledger has and puts everything in the report's order.
+// order copies the ledger's entries into the report and sorts the report.
 func (s *scan) order() {
 	s.report.Indeterminate = s.ledger.Indeterminate()
 	s.report.Diagnostics = append(s.report.Diagnostics, s.ledger.Notes...)
@@ -54,7 +54,7 @@ func (s *scan) order() {
 	s.report.Diagnostics = compactEqual(s.report.Diagnostics)
 }
 
-// compactEqual drops repeats: what several targets say alike is said once.
+// compactEqual drops repeated entries, which several targets can produce.
 func compactEqual[T any](list []T) []T {
 	return slices.CompactFunc(list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
 }

@@ -11,50 +11,47 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// Input is what a scan works on. Scan reads nothing else: no network, no clock
-// but for durations, no environment.
+// Input is the input of a scan. Scan reads nothing else: it uses no network, no environment, and the clock only
+// for durations.
 type Input struct {
 	// Base is nil to judge every object of Head as CREATE.
 	Base *Tree
 	Head Tree
 	// Config is the base's configuration with the flags applied.
 	Config config.Config
-	// Remotes are URLs of the repository, by which sources of deployers are known to be it.
+	// Remotes are URLs of the repository; a deployer's source with one of them is this repository.
 	Remotes []string
-	// Extra are objects given beside the trees (--policies, --context), part of the
-	// cluster state at base and at head, never judged themselves.
+	// Extra are objects given in addition to the trees (--policies, --context). They are part of the cluster state
+	// at base and at head, and are never judged themselves.
 	Extra []Extra
-	// Render steers rendering.
+	// Render has the options for rendering.
 	Render render.Options
-	// Version is preadmit's own, for the report.
+	// Version is the version of preadmit, for the report.
 	Version string
-	// Diff, when set, makes a scan fill in the report's Changes. Without a base there are none.
+	// Diff, if set, adds Changes to the report. Without a base there are none.
 	Diff *diff.Limits
-	// Part makes a scan judge only the targets of the release of Kubernetes that the process
-	// imitates. Without it targets of another release are an *InputError.
+	// Part limits the scan to the targets of the Kubernetes release that the process imitates. Without it a target
+	// of another release is an *InputError.
 	Part bool
-	// Answers, when set, are where objects are written, and Settled which policies have no finding about them, for
-	// scans of other releases of the same trees, one after the other.
+	// Answers caches the origins of objects, and Settled the policies without findings about objects. If set,
+	// scans of the same trees for other releases, one after the other, reuse them.
 	Answers *origin.Answers
 	Settled *settled.Evaluations
-	// Capture says what of requests is in the report.
+	// Capture determines which details of requests the report contains.
 	Capture Capture
-	// Workers bounds parallelism; 0 means GOMAXPROCS.
+	// Workers limits parallelism; 0 means GOMAXPROCS.
 	Workers int
-	// Progress, when set, is called as work is done; it may be called from several
-	// goroutines.
+	// Progress, if set, is called as work is done, possibly from several goroutines.
 	Progress func(stage string, done, total int)
-	// Rendering, when set, is called when a root begins to be rendered, or is worked on
-	// alone, and what it returns when that is over: a caller whose process a scan
-	// may end learns which root did. The tree is "base", "head" or the Name of
-	// an Extra. It may be called from several goroutines.
+	// Rendering, if set, is called before a root is rendered or processed alone, and the returned function is
+	// called afterwards. If the scan crashes or exceeds a limit, the caller can tell which root caused it. The
+	// tree is "base", "head" or the Name of an Extra. Calls may come from several goroutines.
 	Rendering func(root, tree string) (done func())
-	// Judging, when set, is called when the requests about an object begin to be judged,
-	// with its operation and name, and what it returns when that is over. It may be
-	// called from several goroutines.
+	// Judging, if set, is called before the requests about an object are judged, with the operation and name, and
+	// the returned function is called afterwards. Calls may come from several goroutines.
 	Judging func(request string) (done func())
-	// Refused are paths of roots that are not rendered, each with the reason. What they
-	// hold is not known, so the scan is incomplete and never passes.
+	// Refused maps paths of roots that are not rendered to the reason. Their content is unknown, so the scan is
+	// incomplete and never passes.
 	Refused map[string]string
 }
 
@@ -62,20 +59,19 @@ type Input struct {
 type Tree struct {
 	FS       fs.FS
 	Revision report.Revision
-	// Under restricts the scan to roots at or below these directories, and to the objects
-	// that are written in these files, as the roots that read them render them, or by themselves
-	// if none does; none for all. What may judge them is looked for in the whole tree.
+	// Under restricts the scan to roots at or below these directories, and to the objects written in these files:
+	// as the roots that read the files render them, or the files alone if no root reads them. Empty means no
+	// restriction. Objects that decide verdicts are looked for in the whole tree.
 	Under []string
-	// Named is set when somebody asked for these by their names, so that it is a mistake if there
-	// is nothing to judge at all.
+	// Named is set if the user named the paths of Under, so that it is an error if there is nothing to judge.
 	Named bool
 }
 
-// Extra is a file or directory given beside the trees.
+// Extra is a file or directory given in addition to the trees.
 type Extra struct {
 	// Name is the path as the user gave it, for locations and messages.
 	Name string
 	FS   fs.FS
-	// Policies is set when it was given as policies.
+	// Policies is set if it was given as policies.
 	Policies bool
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// policyNames is the policies and bindings that judged, by name.
+// policyNames holds the names of the policies and bindings that judged requests.
 type policyNames struct {
 	policies map[string]bool
-	// bindings has the policy of each binding.
+	// bindings maps the name of each binding to that of its policy.
 	bindings map[string]string
 }
 
@@ -42,7 +42,7 @@ func (b *policyNames) add(set *policy.Set) {
 	}
 }
 
-// inForce reports whether a policy has a binding.
+// inForce reports whether a policy with a binding is there.
 func (b *policyNames) inForce() bool {
 	for _, name := range b.bindings {
 		if b.policies[name] {
@@ -52,9 +52,9 @@ func (b *policyNames) inForce() bool {
 	return false
 }
 
-// noPolicies says why requests were judged by no policy; nil if a policy was in force, or if a
-// change makes no requests. A scan of all there is that makes none, as of a wrong directory, has
-// no policy either, which matters where policies are required.
+// noPolicies returns why no policy judged the requests; nil if a policy was in force, or if a change makes no
+// requests. A scan without a base that makes no requests, for example of a wrong directory, has no policy either;
+// this is reported if policies are required.
 func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies, error) {
 	nothing := out.requests == 0 && (s.in.Base != nil || !s.in.Config.RequirePolicies)
 	if nothing || out.rules.inForce() {
@@ -75,7 +75,8 @@ func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies
 	return &report.NoPolicies{Why: why, Required: s.in.Config.RequirePolicies}, nil
 }
 
-// whyNone says why no policy is in force, and what to do. where is what policies are looked for in, given are the paths that were
+// whyNone returns the reason why no policy is in force, with advice. where describes the place that was searched,
+// given has the paths that were given as policies, and refused is the number of refused policies.
 // given as policies, and refused is how many policies are refused.
 func (b *policyNames) whyNone(where string, given []string, refused int) string {
 	policies, bindings := len(b.policies), len(b.bindings)
@@ -96,7 +97,7 @@ func (b *policyNames) whyNone(where string, given []string, refused int) string 
 	return "there is no ValidatingAdmissionPolicy among " + where + "; add policies and bindings, or give them with --policies"
 }
 
-// listed joins names as a sentence does.
+// listed joins names for a sentence, with "and" before the last.
 func listed(names []string) string {
 	last := len(names) - 1
 	if last == 0 {
@@ -112,7 +113,7 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// givenPolicies returns the names of what was given as policies.
+// givenPolicies returns the names of the paths that were given as policies.
 func (s *scan) givenPolicies() []string {
 	var names []string
 	for _, extra := range s.in.Extra {
@@ -123,8 +124,8 @@ func (s *scan) givenPolicies() []string {
 	return append(names, s.in.Config.Policies...)
 }
 
-// otherEngines returns the names of other policy engines whose policies the head has, in
-// order. Roots that were not rendered are rendered for it when they may hold some.
+// otherEngines returns the names of other policy engines with policies in the head, sorted. To find them it renders
+// roots that were not rendered and may hold such policies.
 func (s *scan) otherEngines(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
 	note := func(objects []*admission.Object) {
@@ -153,9 +154,8 @@ func (s *scan) otherEngines(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// mayHoldEngines returns the roots of the head that were not rendered and may hold policies
-// of engines that are not found yet. What takes something from elsewhere is left out: it takes
-// long, for a hint.
+// mayHoldEngines returns the roots of the head that were not rendered and may hold policies of engines that are not
+// found yet. It omits roots that need artifacts: rendering them takes too long for a hint.
 func (s *scan) mayHoldEngines(found map[string]bool) []render.Root {
 	var mentions []render.Mention
 	for group, name := range policyEngines {
@@ -172,7 +172,7 @@ func (s *scan) mayHoldEngines(found map[string]bool) []render.Root {
 	})
 }
 
-// policyEngines are other engines whose policies have an API group.
+// policyEngines maps API groups of policies to the names of other policy engines.
 var policyEngines = map[string]string{
 	"kyverno.io":                "Kyverno",
 	"policies.kyverno.io":       "Kyverno",

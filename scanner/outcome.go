@@ -8,29 +8,29 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// outcome is what came of one or several reviews.
+// outcome is the result of one or several reviews.
 type outcome struct {
 	requests, evaluations int
 	captured              []report.Request
 	findings              []lines.Finding
-	// objects are those that requests were made of.
+	// objects are the objects of the requests.
 	objects map[objectID]bool
 	gaps    []gaps.Gap
-	// read is set when policies read something that the change changes, or may. It is known of units that take
-	// another version of a chart.
+	// read is set if policies read or may read a part of the object that changes. It is only computed for
+	// units with a changed chart version.
 	read bool
-	// reached is set when what governs an object changed, so that it may be judged otherwise.
+	// reached is set if objects that decide verdicts on this object changed.
 	reached bool
-	// readOf are the units of which one has read set.
+	// readOf are the units with an object for which read is set.
 	readOf map[render.RootID]bool
-	// remarks are warnings of the server that change nothing: deprecations and the
-	// like. They become diagnostics.
+	// remarks are warnings of the server without effect on the verdict, such as deprecations. They become
+	// diagnostics.
 	remarks []lines.Finding
-	// rules are the policies and bindings that judged.
+	// rules are the policies and bindings that judged requests.
 	rules policyNames
-	// webhooks are those that match a request and refuse it when they do not answer.
+	// webhooks are the webhooks that match a request and refuse it if they do not respond.
 	webhooks []report.Webhook
-	// noPolicies says why no policy judged; nil when one did.
+	// noPolicies has the reason why no policy judged; nil if one did.
 	noPolicies *report.NoPolicies
 }
 

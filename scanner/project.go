@@ -14,14 +14,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// denial is something that the AppProject of an Application forbids.
+// denial is a violation of the AppProject of an Application.
 type denial struct {
 	object report.Object
 	render.Forbidden
 }
 
-// forbidden are the findings about what AppProjects forbid of the Applications that the change touches:
-// they decide before anything is sent to the API server.
+// forbidden returns the findings for violations of AppProjects by the Applications that the change touches. Argo CD
+// checks AppProjects before it sends anything to the API server.
 func (s *scan) forbidden(ctx context.Context) []lines.Finding {
 	var all []lines.Finding
 	for _, root := range s.Head.Found.Roots {
@@ -41,7 +41,7 @@ func (s *scan) forbidden(ctx context.Context) []lines.Finding {
 	return all
 }
 
-// deniedBefore are the denials of a root of the head in the base.
+// deniedBefore returns the denials in the base for a root of the head.
 func (s *scan) deniedBefore(root render.Root) []denial {
 	if s.Base == nil {
 		return nil
@@ -54,7 +54,7 @@ func (s *scan) deniedBefore(root render.Root) []denial {
 	return nil
 }
 
-// stateOf returns what the target of a root holds in a tree; nil for none.
+// stateOf returns the cluster state of the target of a root in a tree; nil if there is none.
 func (s *scan) stateOf(tree string, r *change.Rendered) *target.State {
 	for _, t := range s.targets {
 		state := t.Head
@@ -68,7 +68,8 @@ func (s *scan) stateOf(tree string, r *change.Rendered) *target.State {
 	return nil
 }
 
-// denials are what the AppProject of an Application of a tree forbids: of the Application itself, else of its objects.
+// denials returns the violations of its AppProject by an Application of a tree: those of the Application itself or,
+// if there are none, those of its objects.
 func (s *scan) denials(tree string, r *change.Rendered) []denial {
 	u := r.Root.Unit
 	if u == nil || u.Application == nil || len(u.Application.Project) == 0 {
@@ -80,7 +81,7 @@ func (s *scan) denials(tree string, r *change.Rendered) []denial {
 		all = append(all, denial{report.Object{APIVersion: argocd.Group + "/v1alpha1", Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}, f})
 	}
 	permits, err := project.Parse(u.Application.Project)
-	if err != nil || len(all) > 0 { // it was read before
+	if err != nil || len(all) > 0 { // a parse error was reported before
 		return all
 	}
 	state := s.stateOf(tree, r)
@@ -96,7 +97,8 @@ func (s *scan) denials(tree string, r *change.Rendered) []denial {
 	return all
 }
 
-// deniedObject is what a project forbids of an object, of a kind that is in namespaces or not.
+// deniedObject returns the violation of a project by an object. namespaced is whether the object's kind is
+// namespaced.
 func deniedObject(permits *project.Project, to argocd.Destination, o *admission.Object, namespaced bool) (denial, bool) {
 	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
 	object := report.Object{APIVersion: apiVersion, Kind: kind, Name: o.Name(), GenerateName: o.GenerateName()}
@@ -107,7 +109,7 @@ func deniedObject(permits *project.Project, to argocd.Destination, o *admission.
 	return denial{object, render.Forbidden{Field: "spec.project", Message: message}}, message != ""
 }
 
-// denied is the finding of a denial, on the line of the Application that decides.
+// denied returns the finding for a denial, on the line of the Application that causes it.
 func denied(ctx context.Context, root render.Root, d denial, tree string) lines.Finding {
 	return lines.Finding{Finding: report.Finding{
 		Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseProject,

@@ -14,27 +14,27 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// recreation says when a tool deletes an object and creates it again in place of an update.
+// recreation is when a tool deletes an object and creates it again instead of updating it.
 type recreation int
 
 const (
 	never recreation = iota
-	// whenRefused is when the server refuses the update for an immutable field.
+	// whenRefused means if the server refuses the update because of an immutable field.
 	whenRefused
 	always
 )
 
-// sendAs settles by which tool's request the object is updated, and when it is created anew, by
-// what the object says to the tool that applies it:
+// chooseApplier sets the applier for the request and returns when the object is recreated, from the tool's options in the
+// object's metadata and its deployer's spec:
 //   - Flux: spec.force of the Kustomization, or the annotation or label
 //     kustomize.toolkit.fluxcd.io/force: enabled before or after the change
 //     (github.com/fluxcd/pkg/ssa, shouldForceApply);
 //   - Argo CD: the sync options Replace=true, Force=true and ServerSideApply=true of the object or
 //     its Application, the former two also as they were before (gitops-engine, pkg/sync, applyObject).
-//     An object that is replaced is created without the annotation of what was last applied.
+//     A replaced object is created without the last-applied-configuration annotation.
 //
-// Where nobody says which tool it is, such metadata does.
-func (r *review) sendAs() recreation {
+// If the applier is only assumed, such metadata determines the tool.
+func (r *review) chooseApplier() recreation {
 	option := func(name string) bool { return change.SyncOption(r.from, r.Object(), name) }
 	argo := r.applier == apply.ArgoCD || r.applier == apply.ArgoCDSSA
 	if argo && option("ServerSideApply") {
@@ -65,13 +65,13 @@ func (r *review) sendAs() recreation {
 	return never
 }
 
-// immutable matches what Flux takes for the refusal of a change of an immutable field by
-// something other than the server itself (github.com/fluxcd/pkg/ssa/errors, IsImmutableError).
+// immutable matches messages that Flux treats as the refusal of a change of an immutable field although the server
+// itself did not send them (github.com/fluxcd/pkg/ssa/errors, IsImmutableError).
 var immutable = regexp.MustCompile(`is\simmutable|immutable\sfield`)
 
-// isImmutable reports whether a tool takes the answers to an update for the refusal of a change of
-// an immutable field: each that says that the object is invalid or in conflict, as policies do that
-// give no other reason (k8s.io/kubectl/pkg/cmd/apply, patcher.Patch).
+// isImmutable reports whether a tool treats the responses to an update as the refusal of a change of an immutable
+// field. Tools do so for every response with the reason Invalid or Conflict, which includes denials by policies
+// that set no other reason (k8s.io/kubectl/pkg/cmd/apply, patcher.Patch).
 func (r *review) isImmutable(verdicts ...server.Verdict) bool {
 	for _, v := range verdicts {
 		if v.Refusal != nil {
@@ -86,23 +86,23 @@ func (r *review) isImmutable(verdicts ...server.Verdict) bool {
 	return false
 }
 
-// isInvalid reports whether the code of an answer says that an object is invalid or in conflict.
+// isInvalid reports whether the code of a response means that an object is invalid or in conflict.
 func isInvalid(code int32) bool {
 	return code == http.StatusConflict || code == http.StatusUnprocessableEntity
 }
 
-// recreate judges the requests of a tool that deletes the object and creates it anew.
+// recreate judges the requests of a tool that deletes the object and creates it again.
 func (r *review) recreate(ctx context.Context) error {
-	return r.instead(ctx, target.Pair{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live}, r.creation())
+	return r.judgeInstead(ctx, target.Pair{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live}, r.creation())
 }
 
-// creation is the request by which an object is created that the base has, once it is gone.
+// creation returns the pair for creating the object after its deletion.
 func (r *review) creation() target.Pair {
 	return target.Pair{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true}
 }
 
-// instead judges requests in place of the one that a pair stands for.
-func (r *review) instead(ctx context.Context, pairs ...target.Pair) error {
+// judgeInstead judges the given pairs in place of the review's own pair.
+func (r *review) judgeInstead(ctx context.Context, pairs ...target.Pair) error {
 	for _, p := range pairs {
 		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, was: r.was, applier: r.applier, versioned: r.versioned, Capture: r.Capture}
 		next.out.requests = 1
@@ -115,8 +115,8 @@ func (r *review) instead(ctx context.Context, pairs ...target.Pair) error {
 	return nil
 }
 
-// mayBeGone reports whether an update is refused for an immutable field, unless the cluster has deleted the object
-// by then: a Job that has finished, after its ttlSecondsAfterFinished.
+// mayBeGone reports whether an update is refused because of an immutable field although the cluster may already
+// have deleted the object: a finished Job, after its ttlSecondsAfterFinished.
 func (r *review) mayBeGone(final server.Verdict) bool {
 	return r.Operation() == apiserver.Update && r.Live == nil && target.Expires(r.Base) &&
 		final.Refusal != nil && immutable.MatchString(final.Refusal.ErrStatus.Message)

@@ -27,7 +27,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// refused is the finding for an object the API server would not accept.
+// refused returns the finding for an object that the API server would not accept.
 func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 	status := answer.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
@@ -55,8 +55,8 @@ func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 	return f
 }
 
-// refusedBy is the finding for an object that the API server would not accept as policies changed
-// it, or since one could not.
+// refusedBy returns the finding for an object that the API server would not accept after mutating policies changed
+// it, or because one of them failed.
 func refusedBy(p target.Pair, v *server.Verdict) lines.Finding {
 	f := refused(p, v.Refusal)
 	f.Mutations = [][]mutation.Write{v.Mutations}
@@ -66,7 +66,7 @@ func refusedBy(p target.Pair, v *server.Verdict) lines.Finding {
 	return f
 }
 
-// sourcesOf are the policies that changed an object, each once.
+// sourcesOf returns the policies that changed an object, each once.
 func sourcesOf(changes []mutation.Write) []*admission.Object {
 	var all []*admission.Object
 	for i := range changes {
@@ -77,7 +77,7 @@ func sourcesOf(changes []mutation.Write) []*admission.Object {
 	return all
 }
 
-// warned is the finding for a warning of the API server's own.
+// warned returns the finding for a warning of the API server itself.
 func warned(p target.Pair, text string) lines.Finding {
 	f := schemaFinding(p, report.ActionWarn, text)
 	if field := warnedField(text); field != "" {
@@ -93,9 +93,8 @@ func schemaFinding(p target.Pair, action report.Action, message string) lines.Fi
 	}, Subject: p.Object(), Key: p.Key}
 }
 
-// warnedField is the field a warning is about: quoted by the decoder (`unknown
-// field "spec.x"`), or in front of a colon as the registry's warnings have it.
-// Deprecations are about the version, or about an annotation that they name.
+// warnedField returns the field of a warning: quoted by the decoder (`unknown field "spec.x"`), or before a colon in
+// warnings of the registry. Deprecation warnings are about apiVersion, or about an annotation that they name.
 func warnedField(text string) string {
 	if m := quotedField.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -113,8 +112,7 @@ func warnedField(text string) string {
 	return ""
 }
 
-// isLoss reports whether a warning says that something written takes no effect, or
-// not the effect it has on its own line.
+// isLoss reports whether a warning means that a written field has no effect, or that another line overrides it.
 func isLoss(warning string) bool { return quotedField.MatchString(warning) }
 
 var (
@@ -124,8 +122,8 @@ var (
 	leadingField         = regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
 )
 
-// policy reports whether the API server would refuse a policy or binding that is created,
-// updated or deleted, and what it would warn about. No policy judges policies.
+// policy reports whether the API server would refuse the creation, update or deletion of a policy or binding, and its
+// warnings. Policies do not judge policies.
 func (r *review) policy(ctx context.Context) error {
 	if r.Same {
 		return nil
@@ -149,40 +147,40 @@ func (r *review) policy(ctx context.Context) error {
 	return r.policyRights(ctx)
 }
 
-// policyRights reports whether the API server would refuse a policy or binding for what the user
-// may do, where all that grants rights is known: change policies, and read their params. Loading
-// policies does not ask, since the author of those in force is not known.
+// policyRights reports whether the API server would refuse a policy or binding because the user lacks a right: to
+// change policies, or to read their params. It does so only if all RBAC objects are known. Loading the policies does
+// not check this, since the author of the policies in force is unknown.
 func (r *review) policyRights(ctx context.Context) error {
 	if !r.Proposed.Cluster().KnowsRBAC() {
 		return nil
 	}
-	ask := r.ask()
+	request := r.request()
 	if r.assumed {
-		ask.Applier = ""
+		request.Applier = ""
 	}
-	v, err := r.Proposed.Review(ctx, ask)
+	v, err := r.Proposed.Review(ctx, request)
 	if err == nil && v.Refusal != nil && !v.Unserved {
 		r.add(refused(r.Pair, v.Refusal), false)
 	}
 	return err
 }
 
-// policyWarnings reports warnings about unknown fields and the like, and versions that are
-// read though no server serves them any more.
+// policyWarnings reports warnings, such as those about unknown fields, and versions that preadmit reads although no
+// server serves them any more.
 func (r *review) policyWarnings(ctx context.Context) error {
-	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
+	request := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
 	if !r.assumed {
-		ask.Applier = r.applier
+		request.Applier = r.applier
 	}
-	after, err := r.Proposed.Review(ctx, ask)
+	after, err := r.Proposed.Review(ctx, request)
 	if err != nil {
 		return err
 	}
 	r.capture(&after, string(r.Operation()), nil)
 	var before server.Verdict
 	if r.Base != nil {
-		ask.Object = r.Base
-		if before, err = r.Before.Review(ctx, ask); err != nil {
+		request.Object = r.Base
+		if before, err = r.Before.Review(ctx, request); err != nil {
 			return err
 		}
 	}
@@ -202,7 +200,7 @@ func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal
 	return policy.Refusal{}, false
 }
 
-// malformed is the finding for a policy or binding the API server would not accept.
+// malformed returns the finding for a policy or binding that the API server would not accept.
 func malformed(p target.Pair, refusal policy.Refusal) lines.Finding {
 	f := schemaFinding(p, report.ActionDeny, refusal.Message)
 	f.Cause, f.Reason, f.Fields = report.CausePolicy, string(refusal.Reason), refusal.Fields

@@ -20,13 +20,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Tool describes the program with a version in reports, in a process that imitates an API server.
+// Tool returns the description of the program for reports, with the release that the process imitates.
 func Tool(version string) report.Tool {
 	r := emulation.Current()
 	return report.Tool{Name: "preadmit", Version: version, Kubernetes: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig}
 }
 
-// checkReleases refuses targets that this process cannot judge.
+// checkReleases returns an error for targets that this process cannot judge.
 func (s *scan) checkReleases() error {
 	for _, t := range s.targets {
 		if s.in.Part || t.Release == emulation.Current() {
@@ -41,12 +41,12 @@ func (s *scan) checkReleases() error {
 	return nil
 }
 
-// judged are the targets of the release that the process imitates.
+// judged returns the targets of the release that the process imitates.
 func (s *scan) judged() []*target.Target {
 	return slices.DeleteFunc(slices.Clone(s.targets), func(t *target.Target) bool { return t.Release != emulation.Current() })
 }
 
-// targetNames are the names of the targets that are judged.
+// targetNames returns the names of the judged targets.
 func (s *scan) targetNames() []string {
 	var names []string
 	for _, t := range s.targets {
@@ -57,7 +57,8 @@ func (s *scan) targetNames() []string {
 	return names
 }
 
-// servers is the API server of the process for the summary, unless it is the latest as it is.
+// servers returns the API server that the process imitates, for the summary; nil if it is the latest release
+// with default settings.
 func (s *scan) servers(requests int) []report.Server {
 	r := emulation.Current()
 	if r == (release.Release{}).Normal() {
@@ -66,8 +67,9 @@ func (s *scan) servers(requests int) []report.Server {
 	return []report.Server{{Version: r.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig, Targets: s.targetNames(), Requests: requests}}
 }
 
-// noteServers says where files of the head have another API server than the one that judges. For a change it
-// looks for them only if the API server itself says something: the work goes by what a change touches.
+// noteServers reports files of the head that configure another API server than the one that judges. For a
+// change it looks for them only if the API server itself has findings, since the work must grow with the
+// change.
 func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error {
 	if s.Base != nil && !slices.ContainsFunc(findings, func(f lines.Finding) bool { return f.Cause == report.CauseSchema || f.Cause == report.CausePolicy }) {
 		return nil
@@ -90,26 +92,26 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 	return nil
 }
 
-// Part is the result of a process for the targets of one release of Kubernetes.
+// Part is the result of a scan for the targets of one Kubernetes release.
 type Part struct {
 	Release release.Release `json:"release"`
 	Report  *report.Report  `json:"report"`
 	// Targets are the names of the targets.
 	Targets []string `json:"targets,omitempty"`
-	// Policies and Bindings are those that judged.
+	// Policies and Bindings are the names of those that judged requests.
 	Policies []string `json:"policies,omitempty"`
 	Bindings []string `json:"bindings,omitempty"`
-	// Objects are those that requests were made of.
+	// Objects are the objects of the requests.
 	Objects []PartObject `json:"objects,omitempty"`
 }
 
-// PartObject is an object of a root.
+// PartObject identifies an object of a root.
 type PartObject struct {
 	Root   string        `json:"root"`
 	Object report.Object `json:"object"`
 }
 
-// ScanPart scans as Scan does, for Join. Input.Part is set.
+// ScanPart scans like Scan, with Input.Part set, and returns a result for Join.
 func ScanPart(ctx context.Context, in Input) (*Part, error) {
 	in.Part = true
 	s := newScan(in)
@@ -125,7 +127,7 @@ func ScanPart(ctx context.Context, in Input) (*Part, error) {
 	return p, nil
 }
 
-// Join makes one report of those of several releases.
+// Join combines the results for several releases into one report.
 func Join(parts []*Part) *report.Report {
 	if len(parts) == 1 {
 		return parts[0].Report
@@ -182,7 +184,7 @@ func Join(parts []*Part) *report.Report {
 	return &joined
 }
 
-// addSummary adds what is counted by itself.
+// addSummary adds the counts of a part to the sums.
 func addSummary(to, of *report.Summary) {
 	to.Requests += of.Requests
 	to.Evaluations += of.Evaluations
@@ -191,7 +193,7 @@ func addSummary(to, of *report.Summary) {
 		to.NoPolicies = nil
 	}
 	if worse(of.Roots, to.Roots) {
-		to.Roots = of.Roots // a chart may refuse a version
+		to.Roots = of.Roots // a chart may not render for this version
 	}
 	for _, d := range []struct {
 		to *float64
@@ -209,13 +211,13 @@ func worse(a, b report.RootCounts) bool {
 	return cmp.Or(cmp.Compare(a.Failed, b.Failed), cmp.Compare(a.Lost, b.Lost), cmp.Compare(a.Indeterminate, b.Indeterminate)) > 0
 }
 
-// joinFindings makes one of findings, in the report's order, that differ by the version only.
+// joinFindings merges findings, in the report's order, that differ only in the Kubernetes version.
 func joinFindings(sorted []report.Finding) []report.Finding {
 	joined := []report.Finding{}
 	for _, f := range sorted {
 		var same *report.Finding
 		for i := len(joined) - 1; i >= 0 && joined[i].Location.Path == f.Location.Path && joined[i].Location.StartLine == f.Location.StartLine; i-- {
-			if alike(&joined[i], &f) {
+			if sameExceptVersion(&joined[i], &f) {
 				same = &joined[i]
 				break
 			}
@@ -233,8 +235,8 @@ func joinFindings(sorted []report.Finding) []report.Finding {
 	return joined
 }
 
-// alike reports whether two findings are the same but for the versions that say so.
-func alike(a, b *report.Finding) bool {
+// sameExceptVersion reports whether two findings differ at most in Kubernetes version and fingerprint.
+func sameExceptVersion(a, b *report.Finding) bool {
 	x, y := *a, *b
 	x.Kubernetes, y.Kubernetes, x.Fingerprint, y.Fingerprint = nil, nil, "", ""
 	return reflect.DeepEqual(x, y)

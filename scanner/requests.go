@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// applied is a root as it is applied now, or was when it is gone.
+// applied returns the root at head, or at base if it is gone.
 func applied(base, head *change.Rendered) render.Root {
 	if head != nil {
 		return head.Root
@@ -24,8 +24,8 @@ func applied(base, head *change.Rendered) render.Root {
 	return base.Root
 }
 
-// reviews returns the requests that a target's roots make, and adds to out what is known
-// before they are decided.
+// reviews returns the requests of the roots of a target, and adds to out what is known before they
+// are decided.
 func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (reviewed []*review, err error) {
 	reviews, roots := []*review{}, []*target.RootReview{}
 	moved := c.FindMoves(s.Change)
@@ -51,7 +51,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		pairs = c.Target.WithLive(target.LeaveIgnored(base, head, target.Resume(base, head, pairs)))
 		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))
 		pairs = slices.DeleteFunc(pairs, func(p target.Pair) bool { return !h.Concerns(p) })
-		if pairs, err = s.asked(ctx, root, pairs); err != nil {
+		if pairs, err = s.selectedPairs(ctx, root, pairs); err != nil {
 			return nil, err
 		}
 		user := c.Target.UserOf(from)
@@ -74,10 +74,10 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 	return reviews, nil
 }
 
-// asked returns the pairs of a root that the user asked about: all, or those that are written
-// in files that were named. A file in which no object of the root is written, such as a patch or
-// values, may decide all of them, and so may one that decides objects that are written elsewhere.
-func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pair) ([]target.Pair, error) {
+// selectedPairs returns the pairs of a root that the user selected: all of them, or those written in the
+// named files. If no object of the root is written in a named file, such as a patch or values, or
+// if the file decides objects that are written elsewhere, it may decide all of them.
+func (s *scan) selectedPairs(ctx context.Context, root render.RootID, pairs []target.Pair) ([]target.Pair, error) {
 	files := s.NamedBy(root)
 	if len(files) == 0 || slices.ContainsFunc(files, func(name string) bool { return s.DecidesOthers(root, name) }) {
 		return pairs, nil
@@ -94,14 +94,14 @@ func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pai
 	if slices.ContainsFunc(files, func(name string) bool { return !places[name] }) {
 		return pairs, nil
 	}
-	isAsked := func(o *admission.Object) bool {
+	isSelected := func(o *admission.Object) bool {
 		place, known := written[o]
-		return o != nil && (!known || slices.Contains(files, place)) // it may be, if that is not known
+		return o != nil && (!known || slices.Contains(files, place)) // unknown places may be in the files
 	}
-	return slices.DeleteFunc(slices.Clone(pairs), func(p target.Pair) bool { return !isAsked(p.Head) && !isAsked(p.Base) }), nil
+	return slices.DeleteFunc(slices.Clone(pairs), func(p target.Pair) bool { return !isSelected(p.Head) && !isSelected(p.Base) }), nil
 }
 
-// writtenIn returns the files that objects are written in, as far as that is known.
+// writtenIn returns the files that objects are written in, for the objects where that is known.
 func (s *scan) writtenIn(ctx context.Context, objects []*admission.Object) (map[*admission.Object]string, error) {
 	files := map[*admission.Object]string{}
 	for _, o := range objects {
@@ -116,8 +116,8 @@ func (s *scan) writtenIn(ctx context.Context, objects []*admission.Object) (map[
 	return files, nil
 }
 
-// askedOf are the kinds of requests that reviews make, those of controllers included.
-func askedOf(reviews []*review) map[gaps.Asked]bool {
+// requestKinds returns the kinds of requests that reviews make, including those of controllers.
+func requestKinds(reviews []*review) map[gaps.Asked]bool {
 	all := map[gaps.Asked]bool{}
 	for _, r := range reviews {
 		kind := r.Object().GroupVersionKind()

@@ -26,24 +26,24 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// review is the judging of one pair.
+// review judges one pair.
 type review struct {
 	*target.RootReview
 	target.Pair
-	// from is the root as it is applied now, or was when it is gone.
+	// from is the root at head, or at base if it is gone.
 	from render.Root
-	// user applies the object now; was applied what there was of it.
+	// user applies the object at head; was applied it at base.
 	user, was user.Info
-	// applier is the tool that applies the root; assumed is set where nobody says which.
+	// applier is the tool that applies the root; assumed is set if no configuration names it.
 	applier apply.Applier
 	assumed bool
-	// versioned is set for an object of a unit that takes another version of a chart.
+	// versioned is set for an object of a unit with a changed chart version.
 	versioned bool
 	Capture
-	// answered is called with the answer to each request that is not a controller's, unless nil.
+	// answered, if not nil, is called with the response to each request that is not a controller's.
 	answered func(*review, *server.Verdict)
 	out      outcome
-	// storage keeps what there was of the object as it is stored, as long as it is judged.
+	// storage caches the stored form of the old object while the pair is judged.
 	storage *admission.Storage
 }
 
@@ -62,45 +62,45 @@ func (r *review) run(ctx context.Context) error {
 	return r.changed(ctx)
 }
 
-// ask is the request the pair stands for.
-func (r *review) ask() admission.Ask {
-	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
-	if ask.Operation == apiserver.Create {
-		ask.OldObject, ask.Storage = nil, nil
+// request returns the request of the pair.
+func (r *review) request() admission.Ask {
+	request := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
+	if request.Operation == apiserver.Create {
+		request.OldObject, request.Storage = nil, nil
 	}
-	ask.StoredMutator = r.Before.Mutator()
-	return r.live(ask)
+	request.StoredMutator = r.Before.Mutator()
+	return r.live(request)
 }
 
-// live returns a request for the object that the cluster has, if that was given.
-func (r *review) live(ask admission.Ask) admission.Ask {
-	if r.Live != nil && ask.Operation != apiserver.Create {
-		ask.OldObject, ask.Live, ask.Last = r.Live, true, ask.OldObject
+// live returns the request with the old object from the cluster, if that was given.
+func (r *review) live(request admission.Ask) admission.Ask {
+	if r.Live != nil && request.Operation != apiserver.Create {
+		request.OldObject, request.Live, request.Last = r.Live, true, request.OldObject
 	}
-	return ask
+	return request
 }
 
-// askBefore is what the base's version is judged as: an update of itself, a
-// creation when that is all that ever happens to it, or the deletion of what was deleted then.
-func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
+// requestBefore returns the request for the base's version: an update without a change, a creation if
+// the object is only ever created, or the deletion of the object that was deleted then.
+func (r *review) requestBefore() admission.Ask {
+	request := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
 	switch {
 	case r.Head == nil:
-		ask.Operation, ask.Object, ask.OldObject = apiserver.Delete, nil, r.Earlier
+		request.Operation, request.Object, request.OldObject = apiserver.Delete, nil, r.Earlier
 	case r.Generated:
-		ask.Operation, ask.OldObject, ask.Storage = apiserver.Create, nil, nil
+		request.Operation, request.OldObject, request.Storage = apiserver.Create, nil, nil
 	}
-	ask.StoredMutator = r.Before.Mutator()
-	return r.live(ask)
+	request.StoredMutator = r.Before.Mutator()
+	return r.live(request)
 }
 
-// changed judges an object that is created, updated or deleted: by the policies in
-// force and, where they differ, by the proposed ones.
+// changed judges an object that is created, updated or deleted: by the policies in force and, if
+// they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
 	if !r.applies() {
 		return nil
 	}
-	again := r.sendAs()
+	again := r.chooseApplier()
 	if again == always {
 		r.out.requests = 0
 		return r.recreate(ctx)
@@ -116,7 +116,7 @@ func (r *review) changed(ctx context.Context) error {
 	if r.mayBeGone(final) {
 		r.capture(&final, string(r.Operation()), nil)
 		r.indeterminate(gaps.Object, "", fmt.Sprintf("the API server would refuse it (%s), but after its ttlSecondsAfterFinished the cluster deletes the Job: if it is gone by then, it is created", final.Refusal.ErrStatus.Message))
-		return r.instead(ctx, r.creation())
+		return r.judgeInstead(ctx, r.creation())
 	}
 	if r.Proposed != r.InForce {
 		r.out.evaluations += final.Evaluations
@@ -136,8 +136,8 @@ func (r *review) changed(ctx context.Context) error {
 	return r.judgeCreated(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
 }
 
-// judgeBefore judges the base's version of an object that head has too. final is that of the
-// proposed policies on the head's, nil where all judge again.
+// judgeBefore judges the base's version of an object that the head also has. final is the verdict
+// of the proposed policies on the head's version; nil if every policy has to be evaluated again.
 func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *server.Verdict) (*server.Verdict, error) {
 	if r.Base == nil || r.Head == nil && r.Earlier == nil || r.Resumed {
 		return &server.Verdict{}, nil
@@ -145,23 +145,22 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *serv
 	if by != r.Proposed {
 		final = nil
 	}
-	v, err := by.ReviewBeside(ctx, r.askBefore(), final)
+	v, err := by.ReviewBeside(ctx, r.requestBefore(), final)
 	if err != nil || v.Refusal == nil || r.applier != apply.Replace && r.applier != apply.LenientReplace {
 		return &v, err
 	}
-	// A PUT of what is there may be refused for what only the stored object has. Nobody sent it:
-	// what the base has was created.
-	ask := r.askBefore()
-	ask.Operation, ask.OldObject, ask.Live = apiserver.Create, nil, false
-	created, err := by.Review(ctx, ask)
+	// A PUT of an unchanged object may be refused for fields that only the stored object has. No
+	// such request was sent: the base's version was created.
+	request := r.requestBefore()
+	request.Operation, request.OldObject, request.Live = apiserver.Create, nil, false
+	created, err := by.Review(ctx, request)
 	if err != nil || created.Refusal != nil {
 		return &v, err
 	}
 	return &created, nil
 }
 
-// unchanged judges an object that did not change by what did: the proposed
-// policies that reach it.
+// unchanged judges an object that did not change by the proposed policies that reach it.
 func (r *review) unchanged(ctx context.Context) error {
 	if why := r.notApplied(r.Proposed, r.Head); why != nil {
 		r.Key.Namespace = ""
@@ -173,7 +172,7 @@ func (r *review) unchanged(ctx context.Context) error {
 	if !all {
 		proposed, before = proposed.Only(names), before.Only(names)
 	}
-	final, err := proposed.Review(ctx, r.ask())
+	final, err := proposed.Review(ctx, r.request())
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func (r *review) unchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	if all { // the server may read the object differently, or policies change it
+	if all { // the server may decode the object differently, or policies may mutate it
 		r.server(final, was)
 	} else if final.Unknown != nil {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())
@@ -196,8 +195,7 @@ func (r *review) unchanged(ctx context.Context) error {
 	return r.judgeCreatedAgain(ctx, decided{proposed, final}, decided{before, *was})
 }
 
-// server reports what the API server itself says: a refusal, warnings, or that
-// there is no telling.
+// server reports the API server's own part of a verdict: a refusal, warnings, or why it is unknown.
 func (r *review) server(final server.Verdict, before *server.Verdict) {
 	if final.Unknown != nil {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())
@@ -207,7 +205,7 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		r.indeterminate(gaps.Object, "", final.NeverStored.Error())
 	}
 	if r.Operation() == apiserver.Delete {
-		if final.Refusal != nil { // as for the system's own namespaces
+		if final.Refusal != nil { // for example for namespaces of the system
 			r.add(refusedBy(r.Pair, &final), false)
 		}
 		return
@@ -243,28 +241,28 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 	}
 }
 
-// notStored reports what comes of a request that no policy denies: what ResourceQuotas say, and
-// what etcd does.
+// notStored reports what happens after admission to a request that no policy denies: refusals by
+// ResourceQuotas and by etcd.
 func (r *review) notStored(final server.Verdict, before *server.Verdict) {
 	switch {
 	case slices.ContainsFunc(final.Decisions, func(d policy.Decision) bool { return d.Denies() }):
 	case final.QuotaUnknown != nil:
 		r.indeterminate(gaps.Object, "", final.QuotaUnknown.Error())
 	case final.NotStored != nil:
-		r.add(refused(r.Pair, final.NotStored), before.NotStored != nil && quotaWords(before.NotStored) == quotaWords(final.NotStored))
+		r.add(refused(r.Pair, final.NotStored), before.NotStored != nil && quotaMessage(before.NotStored) == quotaMessage(final.NotStored))
 	}
 }
 
-// quotaWords returns the refusal of a quota without the name of the object, which the name of a
-// Pod is that a controller makes up.
-func quotaWords(refusal *apierrors.StatusError) string {
+// quotaMessage returns the message of a quota without the name of the object: the names of Pods that
+// controllers create are random.
+func quotaMessage(refusal *apierrors.StatusError) string {
 	if _, words, ok := strings.Cut(refusal.ErrStatus.Message, " is forbidden: "); ok {
 		return words
 	}
 	return refusal.ErrStatus.Message
 }
 
-// decisions reports what policies decided, equal decisions once.
+// decisions reports the decisions of policies, equal ones once.
 func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict) {
 	cluster := r.InForce.Cluster()
 	failed := failedOf(before.Decisions, cluster)
@@ -287,7 +285,7 @@ func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict
 // unclear is a policy that could not be evaluated, and why.
 type unclear struct{ policy, why string }
 
-// unclearOf returns what is indeterminate in verdicts, each once.
+// unclearOf returns the indeterminate policies of verdicts, each once.
 func unclearOf(verdicts ...server.Verdict) []unclear {
 	all := []unclear{}
 	for _, v := range verdicts {
@@ -298,7 +296,7 @@ func unclearOf(verdicts ...server.Verdict) []unclear {
 	return unique(all)
 }
 
-// resolved reports what the base's version failed and the head's does not.
+// resolved reports decisions against the base's version that the head's version no longer has.
 func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict) {
 	cluster := r.InForce.Cluster()
 	failing := failedOf(slices.Concat(inForce.Decisions, final.Decisions), cluster)
@@ -313,8 +311,8 @@ func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict)
 	}
 }
 
-// decide turns a decision into a finding whose param is named as the cluster has it. changes are
-// what policies changed the object by.
+// decide converts a decision into a finding with the param's namespace as in the cluster. changes
+// are the mutations of the object by policies.
 func (r *review) decide(d policy.Decision, by report.PolicySet, changes []mutation.Write) lines.Finding {
 	f := decision(r.Pair, d, by)
 	f.Mutations = [][]mutation.Write{changes}
@@ -327,8 +325,8 @@ func (r *review) decide(d policy.Decision, by report.PolicySet, changes []mutati
 	return f
 }
 
-// governing are the objects that made a decision: the policy, its binding, its
-// param and, if the policy looks at it, the object's Namespace.
+// governing returns the objects that led to a decision: the policy, its binding, its param and, if
+// the policy reads it, the object's Namespace.
 func (r *review) governing(d policy.Decision) []*admission.Object {
 	all := []*admission.Object{d.Policy.Source}
 	if d.Binding != nil {
@@ -354,30 +352,31 @@ func (r *review) add(f lines.Finding, existed bool) {
 	if existed {
 		f.Status = report.StatusExisting
 	}
-	r.asked(&f, r.Proposed, r.ask())
+	r.setRequest(&f, r.Proposed, r.request())
 	r.out.findings = append(r.out.findings, f)
 }
 
-// asked notes which request a finding is about. Policies in force answer what they decided.
-func (r *review) asked(f *lines.Finding, by *server.Server, ask admission.Ask) {
+// setRequest sets the request and the server of a finding: for decisions of policies in force that is
+// the server in force.
+func (r *review) setRequest(f *lines.Finding, by *server.Server, request admission.Ask) {
 	if f.Policies == report.PoliciesInForce && f.Status != report.StatusResolved && f.Policy != "" {
 		by = r.InForce
 	}
-	ask.Storage = nil
-	f.Server, f.Ask = by, &ask
+	request.Storage = nil
+	f.Server, f.Ask = by, &request
 }
 
-// remark adds a warning that changes nothing.
+// remark adds a warning without effect on the verdict.
 func (r *review) remark(f lines.Finding) {
 	f.Root = r.Root.String()
 	r.out.remarks = append(r.out.remarks, f)
 }
 
-// resolve adds a finding that is gone; it is about the base's version, which may have
-// been in another root.
+// resolve adds a resolved finding. It is about the base's version, which may have been in another
+// root.
 func (r *review) resolve(f lines.Finding) {
 	f.Root, f.Status, f.Subject = change.OriginOf(r.Base).Root.String(), report.StatusResolved, r.Base
-	r.asked(&f, r.Before, r.askBefore())
+	r.setRequest(&f, r.Before, r.requestBefore())
 	r.out.findings = append(r.out.findings, f)
 }
 

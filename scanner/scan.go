@@ -23,9 +23,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Scan judges a change. What is wrong with the change is in the report; the error
-// is for a scan that could not be done: an *InputError if the user's input is at
-// fault, the context's, or that of a tree that cannot be read.
+// Scan judges a change. Problems of the change are in the report. The error is for a scan that
+// could not be done: an *InputError for a mistake in the user's input, the context's error, or the
+// error of reading a tree.
 func Scan(ctx context.Context, in Input) (*report.Report, error) {
 	s := newScan(in)
 	_, err := s.run(ctx)
@@ -68,14 +68,14 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 	return out, nil
 }
 
-// scan is a scan in progress.
+// scan is the state of a scan.
 type scan struct {
 	in Input
 	*change.Change
-	// ledger has what is not judged.
+	// ledger collects what is not judged.
 	ledger *gaps.Ledger
 	extras []*admission.Object
-	// exported are those of the extras that say what a cluster has.
+	// exported are the extras that describe the content of a cluster (--context).
 	exported []*admission.Object
 	// whole are the kinds of which the extras have all objects.
 	whole    []schema.GroupKind
@@ -84,15 +84,15 @@ type scan struct {
 	compiler *policy.Compiler
 	locator  *lines.Locator
 	report   *report.Report
-	// everything makes all roots be rendered, whether or not they matter.
+	// everything is set if all roots are rendered, not only those that matter.
 	everything bool
-	// directories makes the roots be directories, whatever deploys them.
+	// directories is set if the roots are directories, whatever deploys them.
 	directories bool
-	// deployment collects what is applied, unless nil.
+	// deployment, if not nil, collects what is applied.
 	deployment *Deployment
 }
 
-// plan decides which roots are rendered.
+// plan returns the plan of which roots are rendered.
 func (s *scan) plan() *plan.Plan {
 	return &plan.Plan{
 		Change: s.Change, Work: s.work, Extras: s.extras, Given: s.in.Config.GivenPaths(), Namespaces: s.in.Config.Namespaces(), Everything: s.everything,
@@ -126,13 +126,12 @@ func (s *scan) renderPlanned(ctx context.Context) (err error) {
 	return p.Render(ctx)
 }
 
-// render renders both trees and what was given beside them, and accounts for every
-// root.
+// render renders both trees and the extras, and records a gap for everything that is not rendered.
 func (s *scan) render(ctx context.Context) error {
 	if err := s.loadExtras(ctx); err != nil {
 		return err
 	}
-	// Whether several roots have an object of the cluster is only known when all are rendered.
+	// Whether several roots have an object of the cluster is known only if all roots are rendered.
 	s.everything = s.everything || s.Base != nil && slices.ContainsFunc(s.exported, func(o *admission.Object) bool {
 		kind := kinds.Of(o.GroupVersionKind().GroupKind())
 		return kind.Effect == kinds.None && !kind.Governs
@@ -173,7 +172,7 @@ func (s *scan) render(ctx context.Context) error {
 	return nil
 }
 
-// judge has every request of every target decided.
+// judge decides every request of every target.
 func (s *scan) judge(ctx context.Context) (outcome, error) {
 	all := outcome{readOf: map[render.RootID]bool{}, rules: policyNames{map[string]bool{}, map[string]string{}}}
 	reviews := []*review{}
@@ -205,7 +204,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 		all.objects[idOf(r.Root.String(), change.ObjectOf(r.Object(), r.Key))] = true
 	}
 	s.ledger.UnrenderedPolicies(all.requests)
-	all.webhooks = s.ledger.Webhooks(askedOf(reviews), s.targets, s.extras)
+	all.webhooks = s.ledger.Webhooks(requestKinds(reviews), s.targets, s.extras)
 	s.ledger.Owners(s.targets)
 	all.remarks = append(all.remarks, gaps.Bindings(s.targets)...)
 	parts, err := s.ledger.Parts(ctx, s.targets)
@@ -217,7 +216,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	return all, err
 }
 
-// judging calls Input.Judging about a review.
+// judging calls Input.Judging for a review.
 func (s *scan) judging(r *review) (done func()) {
 	if s.in.Judging == nil {
 		return func() {}
@@ -225,7 +224,7 @@ func (s *scan) judging(r *review) (done func()) {
 	return s.in.Judging(fmt.Sprintf("%s %s", r.Operation(), r.Key))
 }
 
-// locate finds the lines of findings and of what was not judged.
+// locate finds the lines of findings and gaps.
 func (s *scan) locate(ctx context.Context, out *outcome) error {
 	out.findings = append(out.findings, s.ledger.Failed...)
 	out.findings = append(out.findings, s.forbidden(ctx)...)

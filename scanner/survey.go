@@ -15,13 +15,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Survey is a tree that was rendered into the states of its clusters and not
-// judged: what tools that look at policies themselves work on.
+// Survey is a tree rendered into the states of its clusters, without verdicts, for tools that check
+// the policies themselves.
 type Survey struct {
-	// Clusters are those of the configuration, or the one of all roots.
+	// Clusters are the configured ones, or a single one with all roots.
 	Clusters []Surveyed
-	// Roots counts the roots; Broken are the findings about those that do not
-	// render, located, of CauseRender.
+	// Roots counts the roots. Broken are the located findings, of CauseRender, about roots that do
+	// not render.
 	Roots         report.RootCounts
 	Broken        []report.Finding
 	Indeterminate []report.Indeterminate
@@ -32,28 +32,26 @@ type Survey struct {
 
 // Surveyed is one cluster of a survey.
 type Surveyed struct {
-	// Target is its name, empty when none is configured.
+	// Target is the name of the target, empty if none is configured.
 	Target string
-	// State is what the cluster holds, Server the API server with that state and Loaded,
-	// which are the policies as it accepts them.
+	// State holds the objects of the cluster. Loaded are the policies as the API server accepts
+	// them, and Server is the API server with State and Loaded.
 	State  *admission.Cluster
 	Server *server.Server
 	Loaded *server.Loaded
-	// User applies the objects, as configured.
+	// User is the configured user that applies the objects.
 	User user.Info
-	// Policies are all versions of all policies and bindings, in the order of their
-	// keys: of the roots, of what was given, and of what can be rendered of roots
-	// that do not render as a whole.
+	// Policies are all versions of all policies and bindings, ordered by key: those of the roots,
+	// the given ones, and those rendered from parts of roots that do not render completely.
 	Policies []*admission.Object
 }
 
-// NewSurvey renders the head of a change. The base is not looked at. The error is
-// that of Scan.
+// NewSurvey renders the head of a change. It ignores the base. The errors are those of Scan.
 func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	in.Base = nil
 	s := newScan(in)
-	s.everything = true  // what is missing is reported
-	s.directories = true // policies are looked at as they are written, deployed or not
+	s.everything = true  // roots that do not render are reported
+	s.directories = true // policies are checked as they are written, deployed or not
 	if err := s.discover(ctx); err != nil {
 		return nil, err
 	}
@@ -80,7 +78,7 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	return survey, nil
 }
 
-// brokenRoots are the roots of the head that do not render, whatever the reason.
+// brokenRoots returns the roots of the head that do not render, whatever the reason.
 func (s *scan) brokenRoots() []render.Root {
 	var roots []render.Root
 	for _, root := range s.Head.Found.Roots {
@@ -101,7 +99,7 @@ func surveyed(ctx context.Context, t *target.Target, parts []*admission.Object) 
 	}
 	for _, r := range t.Head.Roots {
 		for _, o := range change.OnlyPolicies(r.Objects) {
-			if o.Name() == "" { // which has no key, and that may be the mistake
+			if o.Name() == "" { // without a name it has no key; the missing name may be the mistake
 				c.Policies = append(c.Policies, o)
 			}
 		}
@@ -112,14 +110,14 @@ func surveyed(ctx context.Context, t *target.Target, parts []*admission.Object) 
 	return c
 }
 
-// Complete reports whether all roots rendered, so that what was not found is not in
-// the tree.
+// Complete reports whether all roots rendered, so that an object that was not found is not in the
+// tree.
 func (s *Survey) Complete() bool {
 	return len(s.scan.brokenRoots()) == 0
 }
 
-// Under reports whether an object of the tree is at or below dir: its root is at or below this
-// directory, or its document is in the directory or is the file dir.
+// Under reports whether an object of the tree is at or below dir: its root is at or below dir, or
+// its document is in the directory or file dir.
 func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) bool {
 	from := change.OriginOf(o)
 	if from.Side.Extra {
@@ -131,32 +129,31 @@ func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) boo
 	return change.Under(dir, path.Clean(s.Locate(ctx, o).Path))
 }
 
-// Root is the path of the root an object was rendered from.
+// Root returns the directory of the root that rendered an object.
 func (s *Survey) Root(o *admission.Object) string { return change.OriginOf(o).Root.Dir }
 
-// Locate returns the line of the first of fields that was written, else of the first
-// one's nearest ancestor; without fields the object's document. What cannot be
-// found at all is located at the object's root.
+// Locate returns the line of the first written field of fields, or that of the nearest ancestor of
+// the first one. Without fields it returns the object's document. If nothing is found, it returns
+// the object's root.
 func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) report.Location {
 	loc, _ := s.scan.locator.Place(ctx, o, fields) // an error leaves the root
 	return loc
 }
 
-// ObjectOf names an object as it will be known in the cluster.
+// ObjectOf returns the identity of an object in the cluster.
 func (c *Surveyed) ObjectOf(o *admission.Object) *report.Object {
 	return change.ObjectOf(o, c.State.Key(o))
 }
 
-// WarnedField is the field that a warning of the API server is about, "" when it
-// names none.
+// WarnedField returns the field that a warning of the API server is about, "" if it names none.
 func WarnedField(text string) string { return warnedField(text) }
 
 // HashLine sets the hash of a location's line.
 func (s *Survey) HashLine(l *report.Location) { s.scan.locator.HashLine(l) }
 
-// LocateIn returns the place of a line and column, counted from 1 and in code
-// points, inside a text field: in YAML block scalars of several lines, too. When
-// the place cannot be followed into the file, it is that of the field.
+// LocateIn returns the place of a line and column, counted from 1 and in code points, inside a text
+// field, including YAML block scalars of several lines. If the place has no counterpart in the
+// file, it returns the place of the field.
 func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
 	return s.scan.locator.Within(ctx, o, field, line, column)
 }

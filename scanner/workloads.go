@@ -18,33 +18,34 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// decided is the verdict of a server on a workload.
+// decided is a server and its verdict on a workload.
 type decided struct {
 	server  *server.Server
 	verdict server.Verdict
 }
 
-// expansion is what the controllers create of a workload, one object of each kind,
-// from what the workload's own controller creates down to the Pod.
+// expansion holds the objects that controllers create from a workload, one of each kind, from the
+// object that the workload's own controller creates to the Pod.
 type expansion struct {
 	objects []created
-	// cut is set when the server refused the workload or one of the objects, so that what
-	// would be created of it is not.
+	// cut is set if the server refused the workload or one of the objects, so that the next object
+	// is not created.
 	cut bool
 }
 
 // created is an object that a controller creates, and the verdict on it.
 type created struct {
 	server.Verdict
-	// kind is zero when the object could not even be made.
+	// kind is zero if the object could not be generated.
 	kind schema.GroupVersionKind
-	// lineage are the objects from what the workload's own controller creates to this one.
+	// lineage are the created objects from the first, by the workload's own controller, to this
+	// one.
 	lineage []*controllers.Generated
-	// changes are what policies changed by: the workload, then each of lineage.
+	// changes are the mutations by policies: of the workload, then of each object in lineage.
 	changes [][]mutation.Write
 }
 
-// generated returns what the controller sends; nil for the zero value.
+// generated returns the created object; nil for the zero value.
 func (m created) generated() *controllers.Generated {
 	if len(m.lineage) == 0 {
 		return nil
@@ -52,9 +53,9 @@ func (m created) generated() *controllers.Generated {
 	return m.lineage[len(m.lineage)-1]
 }
 
-// expand follows a workload down to its Pod. A denial by a policy does not end it:
-// the author of the workload needs all denials. beside is what the same server said to what is
-// created of the other version of the workload; the zero value where there is none.
+// expand generates and judges the objects created from a workload, down to the Pod. A denial by a
+// policy does not stop it: the author of the workload needs all denials. beside is the same
+// server's expansion of the other version of the workload; the zero value if there is none.
 func (t decided) expand(ctx context.Context, beside expansion) (expansion, error) {
 	b := expansion{cut: !t.verdict.Reached()}
 	lineage, changes := []*controllers.Generated{}, [][]mutation.Write{t.verdict.Mutations}
@@ -80,7 +81,7 @@ func (t decided) expand(ctx context.Context, beside expansion) (expansion, error
 	return b, nil
 }
 
-// generate is controllers.Generate, in which a panic is a failure to judge.
+// generate calls controllers.Generate and converts a panic to an error.
 func generate(req *admission.Request) (g *controllers.Generated, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -90,7 +91,7 @@ func generate(req *admission.Request) (g *controllers.Generated, err error) {
 	return controllers.Generate(req)
 }
 
-// of returns the object of a kind; ok is false when there is none.
+// of returns the object of a kind and whether there is one.
 func (b expansion) of(kind schema.GroupVersionKind) (object created, ok bool) {
 	i := slices.IndexFunc(b.objects, func(m created) bool { return m.kind == kind })
 	if i < 0 {
@@ -108,8 +109,8 @@ func (b expansion) verdict(kind schema.GroupVersionKind) *server.Verdict {
 	return &object.Verdict
 }
 
-// judgeCreated judges what the controllers create of a workload that is created or
-// updated, if anybody judges such objects.
+// judgeCreated judges the objects that controllers create from a created or updated workload, if
+// policies or plugins may judge them.
 func (r *review) judgeCreated(ctx context.Context, inForce, final, before decided) error {
 	if r.Head == nil || !r.Workloads || !r.mayJudgeCreated(r.InForce, true) && !r.mayJudgeCreated(r.Proposed, true) {
 		return nil
@@ -139,8 +140,8 @@ func (r *review) judgeCreated(ctx context.Context, inForce, final, before decide
 	return nil
 }
 
-// judgeCreatedAgain judges what the controllers create of a workload that did not
-// change, by what did.
+// judgeCreatedAgain judges the objects created from a workload that did not change, by the policies
+// that changed.
 func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) error {
 	if !r.Workloads || r.Head == nil || !r.mayJudgeCreated(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
 		return nil
@@ -165,8 +166,8 @@ func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) e
 	return nil
 }
 
-// mayJudgeCreated reports whether the server may have a say on what is created of the
-// reviewed object: by a policy or, when asked for, by the server's own plugins.
+// mayJudgeCreated reports whether the server may decide on objects created from the reviewed
+// object: by a policy or, if own is set, by the server's own plugins.
 func (r *review) mayJudgeCreated(s *server.Server, own bool) bool {
 	resources := controllers.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
 	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && controllers.JudgesPods(s.Cluster(), r.Key.Namespace)
@@ -178,7 +179,7 @@ func (r *review) countEvaluations(b expansion) {
 	}
 }
 
-// report makes findings of the workload of the verdicts on what is created of it.
+// report converts the verdicts on created objects to findings of the workload.
 func (r *review) report(inForce, final, before expansion) {
 	r.out.requests += len(final.objects)
 	for i := range final.objects {
@@ -201,7 +202,7 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 	first, _ := inForce.of(kind)
 	last, there := final.of(kind)
 	was, _ := before.of(kind)
-	// What is not created because something before it is refused is not resolved.
+	// An object that is not created, because one before it is refused, does not resolve findings.
 	settled := last.Reached() && (there || !final.cut) && !r.Same
 	c := &review{RootReview: r.RootReview, Pair: r.Pair, user: r.user, was: r.was}
 	c.createdRefusal(last, was, settled)
@@ -213,21 +214,21 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 	r.createdGaps(c.out.gaps, kind)
 }
 
-// createdRefusal reports that the server refuses what a controller creates, did so
-// before, or that there is no telling.
+// createdRefusal reports that the server refuses a created object, that it refused it before, or
+// that this is unknown.
 func (r *review) createdRefusal(last, was created, settled bool) {
 	switch {
 	case last.Unknown != nil:
 		r.indeterminate(gaps.Object, "", last.Unknown.Error())
 	case last.Refusal != nil:
-		r.add(refusedBy(r.Pair, &last.Verdict), was.Refusal != nil && was.words() == last.words())
+		r.add(refusedBy(r.Pair, &last.Verdict), was.Refusal != nil && was.unnamed() == last.unnamedMessage())
 	case was.Refusal != nil && settled:
 		r.resolve(refusedBy(r.Pair, &was.Verdict))
 	}
 	r.notStored(last.Verdict, &was.Verdict)
 }
 
-// createdFindings makes findings about a created object findings of the workload.
+// createdFindings adds findings about a created object as findings of the workload.
 func (r *review) createdFindings(findings []lines.Finding, last, first, was created) {
 	for _, f := range findings {
 		m := last
@@ -243,9 +244,8 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 	}
 }
 
-// createdGaps does the same with what could not be judged, unless that is known of
-// the workload already: what is not known of its namespace is not known of its
-// Pod's.
+// createdGaps adds gaps about a created object as gaps of the workload, unless the workload already
+// has the same gap: for example both are in the same unknown namespace.
 func (r *review) createdGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
 	for _, g := range list {
 		if slices.ContainsFunc(r.out.gaps, func(o gaps.Gap) bool { return o.Policy == g.Policy && o.Identity == g.Identity }) {
@@ -258,11 +258,11 @@ func (r *review) createdGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
 	}
 }
 
-// named returns the name of what the controller sends.
+// named returns the identity of the created object.
 func (m created) named(namespace string) *report.Object {
 	o := m.generated().Object
 	return change.ObjectOf(o, admission.Key{Namespace: namespace})
 }
 
-// words returns a refusal's message without the name, which follows from the content.
-func (m created) words() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }
+// unnamed returns a refusal's message without the object's name, which follows from the content.
+func (m created) unnamed() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }

@@ -11,34 +11,35 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Names of the two trees of a change, as Location.Tree has them.
+// Names of the two trees of a change, as in Location.Tree.
 const (
 	Base = "base"
 	Head = "head"
 )
 
-// Change is the two trees of a change and what was rendered of them.
+// Change holds the two trees of a change and what was rendered of them.
 type Change struct {
-	// base is nil when every object of the head counts as new.
+	// Base is nil if every object of the head counts as new.
 	Head, Base *Side
-	// under restricts what is judged to these directories and files; none for all.
+	// under restricts what is judged to these directories and files; empty means no restriction.
 	under []string
-	// users are the roots that read some of these files, and which.
+	// users maps each root that reads some of these files to the files.
 	users map[render.RootID][]string
-	// applied are those of users whose units such a file decides. written are the roots whose units
-	// are written at or below some of the directories, and which.
+	// applied has the roots with a unit that such a file decides: the root's own or one of its
+	// parents. written maps each root with a unit whose object is written at or below some of the
+	// directories to these directories.
 	applied map[render.RootID]bool
 	written map[render.RootID][]string
-	// selects reports whether the configuration selects what has some names; nil when it
-	// selects all.
+	// selects reports whether the configuration selects a root by its names; nil if it selects all.
 	selects func(names ...string) bool
-	// Touched holds the roots that the change touches.
+	// Touched has the roots that the change touches.
 	Touched map[render.RootID]bool
-	// Unclaimed are roots that no deployer applies, and that are not judged.
+	// Unclaimed are the roots that no deployer applies and that are not judged.
 	Unclaimed []UnclaimedRoot
-	// JudgedUnclaimed counts those that are judged, as if somebody applied them as they are.
+	// JudgedUnclaimed is the number of roots that no deployer applies and that are judged as if they
+	// were applied.
 	JudgedUnclaimed int
-	// Named are the files that the user asked about and no root reads.
+	// Named are the files that the user named and no root reads.
 	Named []Named
 }
 
@@ -50,20 +51,19 @@ func (c *Change) Trees() []*Side {
 	return []*Side{c.Head, c.Base}
 }
 
-// Selected reports whether a root is to be judged: all are, unless the configuration's
-// globs or the directories and files the user asked about say otherwise. A unit is selected
-// by its directory or by its cluster.
+// Selected reports whether a root is to be judged. Every root is, unless the configuration's globs or
+// the directories and files that the user named exclude it. A unit is selected by its directory or by
+// its cluster.
 func (c *Change) Selected(id render.RootID) bool {
 	return (c.Whole(id) || len(c.users[id]) > 0) && c.Chooses(id)
 }
 
-// Chooses reports whether the configuration's globs choose a root.
+// Chooses reports whether the configuration's globs select a root.
 func (c *Change) Chooses(id render.RootID) bool {
 	return c.selects == nil || c.selects(NamesOf(id)...)
 }
 
-// NamesOf are the names of a root for what chooses among roots: its directory, and that of
-// its cluster.
+// NamesOf returns the names that select a root: its directory and its cluster.
 func NamesOf(id render.RootID) []string {
 	if id.Cluster == "" {
 		return []string{id.Dir}
@@ -71,18 +71,18 @@ func NamesOf(id render.RootID) []string {
 	return []string{id.Dir, id.Cluster}
 }
 
-// Whole reports whether the user asked about all of a root, by its directory, that of its
-// cluster, or where the object that has it applied is written, rather than about files that it reads.
+// Whole reports whether the user selected all of a root, by its directory, its cluster, or the place
+// of the object that applies it, rather than only files that it reads.
 func (c *Change) Whole(id render.RootID) bool {
 	return c.applied[id] || len(c.written[id]) > 0 || slices.ContainsFunc(NamesOf(id), func(dir string) bool { return UnderAny(c.under, dir) })
 }
 
-// Restricted reports whether there may be roots that are not to be judged.
+// Restricted reports whether some roots may be excluded from judging.
 func (c *Change) Restricted() bool {
 	return c.selects != nil || !UnderAny(c.under, ".")
 }
 
-// SelectedRoots are the identities of the selected roots of either tree, in order.
+// SelectedRoots returns the identities of the selected roots of both trees, sorted.
 func (c *Change) SelectedRoots() []render.RootID {
 	ids := []render.RootID{}
 	for _, from := range c.Trees() {
@@ -96,14 +96,14 @@ func (c *Change) SelectedRoots() []render.RootID {
 	return slices.Compact(ids)
 }
 
-// AnyRoot reports whether there is a root with names that match.
+// AnyRoot reports whether a root has names that match.
 func (c *Change) AnyRoot(match func(names ...string) bool) bool {
 	return slices.ContainsFunc(c.Trees(), func(from *Side) bool {
 		return slices.ContainsFunc(from.Found.Roots, func(r render.Root) bool { return match(NamesOf(r.RootID)...) })
 	})
 }
 
-// Gone are the roots of the base that the head does not have.
+// Gone returns the roots of the base that the head does not have.
 func (c *Change) Gone() []render.Root {
 	if c.Base == nil {
 		return nil
@@ -114,14 +114,13 @@ func (c *Change) Gone() []render.Root {
 	})
 }
 
-// RenderedBefore reports whether a root rendered at base. One that no
-// longer does must not pass, whatever the reason: a remote base would turn the gate
-// off.
+// RenderedBefore reports whether a root rendered at base. A root that no longer renders must not
+// pass, whatever the reason: otherwise a change could avoid its verdict with a remote base.
 func (c *Change) RenderedBefore(id render.RootID) bool {
 	return c.Base != nil && c.Base.Roots[id] != nil && c.Base.Roots[id].Problem == nil
 }
 
-// BaseProblem is why a root did not render at base.
+// BaseProblem returns the reason why a root did not render at base.
 func (c *Change) BaseProblem(id render.RootID) *render.Problem {
 	if c.Base == nil || c.Base.Roots[id] == nil {
 		return nil
@@ -129,14 +128,14 @@ func (c *Change) BaseProblem(id render.RootID) *render.Problem {
 	return c.Base.Roots[id].Problem
 }
 
-// LacksMore reports whether a root of the head was rendered without something, of which it is
-// not known whether it has what the root had at base.
+// LacksMore reports whether a root of the head was rendered without a part that may contain objects
+// of the base.
 func (c *Change) LacksMore(id render.RootID) bool {
 	return c.Head.Roots[id] != nil && c.Head.Roots[id].Lacks != nil && !c.Head.Roots[id].Lacks.Same(c.baseLacks(id))
 }
 
-// LackedMore reports whether a root of the base was rendered without something, of which it is
-// not known whether it had what the root has at head.
+// LackedMore reports whether a root of the base was rendered without a part that may have contained
+// objects of the head.
 func (c *Change) LackedMore(id render.RootID) bool {
 	lacked := c.baseLacks(id)
 	return lacked != nil && (c.Head.Roots[id] == nil || !lacked.Same(c.Head.Roots[id].Lacks))
@@ -149,47 +148,47 @@ func (c *Change) baseLacks(id render.RootID) *render.Lack {
 	return c.Base.Roots[id].Lacks
 }
 
-// Sides is how a root rendered before and after the change; ok is false when there
-// is nothing to judge, or no telling what the change is.
+// Sides returns a root as rendered before and after the change. ok is false if there is nothing to
+// judge, or if the change of the root is not known.
 func (c *Change) Sides(root render.RootID) (base, head *Rendered, ok bool) {
 	head = c.Head.Roots[root]
 	if c.Base != nil {
 		base = c.Base.Roots[root]
 	}
 	switch {
-	case head == nil && base == nil: // not rendered: nothing about it changes
+	case head == nil && base == nil: // not rendered: the change does not affect it
 		return nil, nil, false
 	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // a gap
 		return nil, nil, false
-	case base != nil && (base.Problem != nil || head != nil && isTurned(base.Root.Unit, head.Root.Unit)):
+	case base != nil && (base.Problem != nil || head != nil && changedCluster(base.Root.Unit, head.Root.Unit)):
 		return nil, head, true
 	}
 	return base, head, true
 }
 
-// isTurned reports whether a unit applies to another cluster than before: it makes its objects
-// there, and leaves those that it made.
-func isTurned(before, now *render.Unit) bool {
+// changedCluster reports whether a unit applies to another cluster than before: it creates its objects
+// there and leaves the old ones in place.
+func changedCluster(before, now *render.Unit) bool {
 	return before != nil && now != nil && before.Cluster != now.Cluster
 }
 
-// IsChanged reports whether an object of the head is not the same at base.
+// IsChanged reports whether the base has no equal of an object of the head.
 func (c *Change) IsChanged(o *admission.Object) bool {
 	return !slices.ContainsFunc(c.before(OriginOf(o).Root.RootID), func(other *admission.Object) bool { return Equal(o, other) })
 }
 
-// before are the objects of a root at base, none of a unit that is turned to another cluster.
+// before returns the objects of a root at base; none for a unit that moved to another cluster.
 func (c *Change) before(id render.RootID) []*admission.Object {
 	base, head := c.Base.Roots[id], c.Head.Roots[id]
-	if base != nil && head != nil && isTurned(base.Root.Unit, head.Root.Unit) {
+	if base != nil && head != nil && changedCluster(base.Root.Unit, head.Root.Unit) {
 		return nil
 	}
 	return base.All()
 }
 
-// RefusedRoots are the selected roots of a side, all or just those the change
-// touches, that were not rendered because they would need a network, a program or
-// too much. Without a base the change is everything.
+// RefusedRoots returns the selected roots of a side that were not rendered because they need a
+// network, a program or too many resources: all, or only those that the change touches. Without a
+// base the change touches every root.
 func (c *Change) RefusedRoots(from *Side, touched bool) []render.Root {
 	var roots []render.Root
 	for _, root := range from.Found.Roots {
@@ -204,7 +203,7 @@ func (c *Change) RefusedRoots(from *Side, touched bool) []render.Root {
 	return roots
 }
 
-// Rendered are the roots of both sides that were rendered, each once.
+// Rendered returns the rendered roots of both sides, each once.
 func (c *Change) Rendered() []*Rendered {
 	var all []*Rendered
 	for _, root := range c.Head.Found.Roots {
@@ -223,9 +222,9 @@ func (c *Change) Rendered() []*Rendered {
 	return all
 }
 
-// ChangedObjects are the objects of touched roots, and of what the configuration
-// names beside the roots, that are not the same in both trees, in all their versions.
-// Without a base they are the objects of the touched roots.
+// ChangedObjects returns the objects that differ between the trees, in all their versions: those of
+// touched roots and those of configured paths (policies, context). Without a base it returns the
+// objects of the touched roots.
 func (c *Change) ChangedObjects() []*admission.Object {
 	if c.Base == nil {
 		return c.touchedObjects()
@@ -252,31 +251,30 @@ func (c *Change) touchedObjects() []*admission.Object {
 	return objects
 }
 
-// Options says how the trees of a change are opened.
+// Options are the options for opening the trees of a change.
 type Options struct {
-	// Under restricts what is judged to roots at or below these directories, and to what is
-	// written in these files; none for all.
+	// Under restricts what is judged to roots at or below these directories, and to objects written
+	// in these files; empty means no restriction.
 	Under []string
-	// Selects reports whether roots with some names are judged; nil when all are.
+	// Selects reports whether roots with some names are judged; nil if all are.
 	Selects func(names ...string) bool
-	// Seeks reports whether a directory is wanted, also where nothing uses it; nil when none is.
+	// Seeks reports whether a directory is a root even if other roots use it; nil if there are none.
 	Seeks func(dir string) bool
-	// TestData reports whether somebody names a directory in test data; nil when nobody does.
+	// TestData reports whether a directory in test data is selected explicitly; nil if none is.
 	TestData func(dir string) bool
-	// Deploy says what is known of deployers; nil to take directories for what is deployed.
+	// Deploy has the options for deployers; nil to treat all directories as deployed.
 	Deploy *deploy.Options
-	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did;
-	// JudgeUnsettled does so where an ApplicationSet that is not evaluated may apply them.
+	// JudgeUnclaimed judges roots that no deployer applies as if they were applied. JudgeUnsettled
+	// does so if an ApplicationSet that is not evaluated may apply them.
 	JudgeUnclaimed, JudgeUnsettled bool
-	// Charts are those that are configured, for roots that are directories.
+	// Charts are the configured charts, if the roots are directories.
 	Charts []deploy.Chart
-	// Rendering and refused are as in scanner.Input.
+	// Rendering and Refused are as in scanner.Input.
 	Rendering func(root, tree string) (done func())
 	Refused   map[string]string
 }
 
-// Open discovers the roots of both trees. base is nil when every object of head
-// counts as new.
+// Open discovers the roots of both trees. base is nil if every object of head counts as new.
 func Open(ctx context.Context, base, head fs.FS, options render.Options, how Options) (*Change, error) {
 	c := &Change{under: how.Under, selects: how.Selects, Touched: map[render.RootID]bool{}}
 	var err error
@@ -300,7 +298,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 			}
 		}
 		c.install()
-		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
+		c.setDeployed(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
 	}
 	for _, s := range c.Trees() {
 		if how.Deploy == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
-// expand finds the units of a tree. What both trees have in common is rendered once.
+// expand finds the units of a tree. Roots that are the same in both trees are rendered once.
 func (s *Side) expand(ctx context.Context, how deploy.Options) error {
 	s.discovered = slices.Clone(s.Found.Roots)
 	how.Render, how.Needs = s.renderAhead, s.Needs
@@ -42,8 +42,7 @@ func (s *Side) renderAhead(ctx context.Context, roots []render.Root) ([]*render.
 	return results, nil
 }
 
-// resultOf renders a root, unless it was rendered before: to find units, or in the other
-// tree.
+// resultOf renders a root, unless it was already rendered to find units, or in the other tree.
 func (s *Side) resultOf(ctx context.Context, root render.Root) *render.Result {
 	if s.Refuses(root) {
 		return s.refusal(root)
@@ -60,7 +59,7 @@ func (s *Side) resultOf(ctx context.Context, root render.Root) *render.Result {
 	return s.Renderer.Render(ctx, root)
 }
 
-// ahead is what a root renders to, if it was rendered to find units.
+// ahead returns the result of a root that was rendered to find units, or nil.
 func (s *Side) ahead(root render.Root) *render.Result {
 	if s.Graph == nil {
 		return nil
@@ -71,7 +70,7 @@ func (s *Side) ahead(root render.Root) *render.Result {
 	return nil
 }
 
-// Expanded is what a root rendered to when the units in it were found; nil where it was not.
+// Expanded returns the result of a root when its units were found; nil if it was not rendered then.
 func (s *Side) Expanded(id render.RootID) *render.Result {
 	if s.Graph == nil {
 		return nil
@@ -79,8 +78,7 @@ func (s *Side) Expanded(id render.RootID) *render.Result {
 	return s.Graph.Results[id]
 }
 
-// Needs returns what a root needs, and the renderer that knows it: that of the head where
-// both trees have the same.
+// Needs returns what a root needs, and its renderer: that of the head if the root is the same in both trees.
 func (s *Side) Needs(root render.Root) (*render.Needs, *render.Renderer) {
 	if now, ok := s.head.known(root.RootID); ok && now.Same(root) {
 		if in := s.head.Renderer.Needs(now); s.Renderer.Unchanged(in) {
@@ -90,7 +88,7 @@ func (s *Side) Needs(root render.Root) (*render.Needs, *render.Renderer) {
 	return s.Renderer.Needs(root), s.Renderer
 }
 
-// known returns a root of a side that may not be there, whether or not it is deployed.
+// known returns a root of a side, deployed or not. s may be nil.
 func (s *Side) known(id render.RootID) (render.Root, bool) {
 	switch {
 	case s == nil:
@@ -111,8 +109,8 @@ func (s *Side) known(id render.RootID) (render.Root, bool) {
 	return render.Root{}, false
 }
 
-// HasDeployers reports whether one of the trees has deployers that apply a part of it. An
-// object that has another repository applied says nothing about this one, nor does a chart that nothing installs.
+// HasDeployers reports whether one of the trees has deployers that apply a part of it. Units whose source is
+// another repository do not count, nor do charts that nothing installs.
 func (c *Change) HasDeployers() bool {
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool { return s.hasDeployers() })
 }
@@ -123,14 +121,14 @@ func (s *Side) hasDeployers() bool {
 	}))
 }
 
-// ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
-// that is gone, the base. It is one without a name for a root of which that is not known.
+// ClustersOf returns the clusters that a root is deployed to: those of the head or, for a root that is gone, those
+// of the base. It returns one empty name if they are not known.
 func (c *Change) ClustersOf(id render.RootID) []string {
 	return c.clustersIn(id, c.Trees())
 }
 
-// ClustersOn returns the clusters of a root as one side has it; of a root that it does not have
-// those of the other side. A unit may be turned to another cluster.
+// ClustersOn returns the clusters of a root on one side, or on the other side if the root is only there. A unit may
+// have moved to another cluster.
 func (c *Change) ClustersOn(s *Side, id render.RootID) []string {
 	return c.clustersIn(id, append([]*Side{s}, c.Trees()...))
 }
@@ -152,7 +150,7 @@ func (c *Change) clustersIn(id render.RootID, sides []*Side) []string {
 	return []string{""}
 }
 
-// Clusters returns the clusters of all roots, in order.
+// Clusters returns the clusters of all roots, sorted.
 func (c *Change) Clusters() []string {
 	var all []string
 	for _, s := range c.Trees() {
@@ -164,8 +162,8 @@ func (c *Change) Clusters() []string {
 	return slices.Compact(all)
 }
 
-// Unevaluated returns how many ApplicationSets were not evaluated that may apply any directory
-// of the tree that has most of them.
+// Unevaluated returns the number of ApplicationSets that were not evaluated and may apply any directory, in the
+// tree with the most of them.
 func (c *Change) Unevaluated() int {
 	most := 0
 	for _, s := range c.Trees() {
@@ -176,10 +174,10 @@ func (c *Change) Unevaluated() int {
 	return most
 }
 
-// settle makes the roots of both trees those that are deployed: units, what is applied by
-// hand to make them begin, and without deployers all that was discovered. Of other roots
-// those are Unclaimed that no unit applies, unless they are to be judged.
-func (c *Change) settle(judgeUnclaimed bool) {
+// setDeployed sets the roots of both trees to those that are deployed: units and the roots that are applied by hand to
+// start them. Without deployers it keeps all discovered roots. Roots that no unit applies become Unclaimed, unless
+// they are to be judged.
+func (c *Change) setDeployed(judgeUnclaimed bool) {
 	if c.HasDeployers() {
 		c.dropUndeployed(judgeUnclaimed)
 	}
@@ -193,7 +191,7 @@ func (c *Change) settle(judgeUnclaimed bool) {
 	}
 }
 
-// addCharts adds the charts of the tree to its roots, where nothing is known of deployers.
+// addCharts adds the charts of the tree to its roots, if deployers are not taken into account.
 func (s *Side) addCharts(ctx context.Context, configured []deploy.Chart) {
 	found := *s.Found
 	charts := deploy.Charts(ctx, s.Renderer, s.Found, deploy.Options{Charts: configured})
@@ -211,7 +209,7 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 		for _, root := range s.discovered {
 			if i > 0 {
 				if _, ok := c.Head.discoveredAt(root.RootID); ok {
-					continue // the head says
+					continue // the head decides
 				}
 			}
 			switch s.claim(root.RootID) {
@@ -233,13 +231,13 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	}
 }
 
-// chartUsed reports whether a unit is made of the chart in a directory, or a chart that is judged by itself.
+// chartUsed reports whether a unit, or a chart that is judged by itself, is made of the chart in a directory.
 func (s *Side) chartUsed(dir string) bool {
 	return slices.ContainsFunc(s.Graph.Charts, func(root render.Root) bool { return root.Dir == dir }) || s.UnitsRead(path.Join(dir, "Chart.yaml"))
 }
 
-// IsUnit reports whether a unit stands in a cluster for an object: of a HelmRelease or a
-// ResourceSet itself, of a ResourceSetInputProvider one that has its inputs.
+// IsUnit reports whether a unit represents an object in a cluster: a HelmRelease or a ResourceSet its own, a
+// ResourceSetInputProvider one that takes its inputs.
 func (c *Change) IsUnit(cluster string, object render.ObjectRef) bool {
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool {
 		return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
@@ -251,7 +249,7 @@ func (c *Change) IsUnit(cluster string, object render.ObjectRef) bool {
 	})
 }
 
-// place is the identity of a discovered root of any kind.
+// place returns the identity of a discovered root without its kind.
 func place(id render.RootID) render.RootID { return render.RootID{Dir: id.Dir} }
 
 func (s *Side) discoveredAt(id render.RootID) (render.Root, bool) {
@@ -262,8 +260,8 @@ func (s *Side) discoveredAt(id render.RootID) (render.Root, bool) {
 	return s.discovered[i], true
 }
 
-// A discovered root is claimed when units apply its files, byHand when it is applied as it is,
-// and else unclaimed.
+// claim is who applies a discovered root: units apply the files of a claimed root, a byHand root is applied
+// directly, and nothing applies an unclaimed root.
 type claim int
 
 const (
@@ -290,8 +288,7 @@ type UnclaimedRoot struct {
 	render.Root
 }
 
-// TouchesUnclaimed reports whether the change, which has a base, touches a root that no
-// deployer applies.
+// TouchesUnclaimed reports whether the change, which has a base, touches a root that no deployer applies.
 func (c *Change) TouchesUnclaimed(u UnclaimedRoot) bool {
 	if u.Side == c.Base {
 		return true
@@ -300,7 +297,7 @@ func (c *Change) TouchesUnclaimed(u UnclaimedRoot) bool {
 	return !ok || !before.Same(u.Root) || !c.Base.Renderer.Unchanged(c.Head.Renderer.Needs(u.Root))
 }
 
-// UnitsRead reports whether a unit, or a chart that is judged by itself, is made of a file, or of one directly in a
+// UnitsRead reports whether a unit, or a chart that is judged by itself, reads a file, or a file directly in a
 // directory.
 func (s *Side) UnitsRead(name string) bool {
 	if s.read == nil {
@@ -321,7 +318,7 @@ func (s *Side) UnitsRead(name string) bool {
 	return s.read[name]
 }
 
-// UnitPosition is where the object of a unit is written.
+// UnitPosition returns the position of a unit's object.
 func (s *Side) UnitPosition(root render.Root) render.Position {
 	if root.Unit.Parent == (render.RootID{}) {
 		return render.Position{Path: root.Dir}
@@ -329,9 +326,9 @@ func (s *Side) UnitPosition(root render.Root) render.Position {
 	return root.Unit.Position(context.Background(), "")
 }
 
-// IsArgo reports whether what an object of Argo CD has deployed to a cluster is judged, or reported, as
-// units: an Application is one, and so is an ApplicationSet that is not evaluated; others have those that they
-// generate, if any.
+// IsArgo reports whether the objects that an Argo CD object deploys to a cluster are judged, or reported, as units.
+// It is true for Applications that are units and for ApplicationSets that are not evaluated; other ApplicationSets
+// have the units they generate.
 func (c *Change) IsArgo(cluster string, object render.ObjectRef) bool {
 	same := func(ref render.ObjectRef) bool {
 		return ref.Group == object.Group && ref.Kind == object.Kind && ref.Name == object.Name

@@ -15,15 +15,14 @@ func allOf(results []*Rendered) []*admission.Object {
 	return objects
 }
 
-// namesake is what objects of one key have in common, whatever namespace turns out
-// to be theirs.
+// namesake is the part of an object's key that is known without its namespace.
 type namesake struct {
 	schema.GroupKind
 	name string
 }
 
-// differing are the objects of lists that may not find themselves in the other one
-// when both are paired: how often there is one and in which order matters then.
+// differing returns the objects of both lists that may have no equal when the lists are paired. For
+// objects with the same namesake the number and order matter too.
 func differing(base, head []*admission.Object) []*admission.Object {
 	before, after := namesakes(base), namesakes(head)
 	var differ []*admission.Object

@@ -20,7 +20,7 @@ func (s *Side) Has(name string) bool {
 
 func (s *Side) HasKustomization(dir string) bool { return s.MainFile(dir) != dir }
 
-// MainFile is the kustomization file of a directory, or the directory when it has none.
+// MainFile returns the kustomization file of a directory, or the directory if it has none.
 func (s *Side) MainFile(dir string) string {
 	entries, _ := fs.ReadDir(s.Files, dir)
 	for _, entry := range entries {
@@ -41,8 +41,8 @@ func (s *Side) SameFile(other *Side, name string) bool {
 	return err == nil && bytes.Equal(a, b)
 }
 
-// Path is the path of a file of the side for readers: that of the tree, for
-// an extra the path the user gave.
+// Path returns the path of a file of the side for display: the path in the tree or, for an extra,
+// the path that the user gave.
 func (s *Side) Path(file string) string {
 	if !s.Extra {
 		return file
@@ -54,7 +54,8 @@ func (s *Side) Path(file string) string {
 	return path.Join(name, file)
 }
 
-// TreeName is the value of Location.Tree for the side; extras are part of both.
+// TreeName returns the value of Location.Tree for the side. Extras belong to both trees and have
+// that of the head.
 func (s *Side) TreeName() string {
 	if s.Extra {
 		return Head
@@ -70,8 +71,8 @@ func Under(dir, name string) bool {
 	return name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// UnderAny reports whether a name is one of some paths or below one; all are when there are
-// no paths.
+// UnderAny reports whether a name is one of some paths or below one. It is true if there are no
+// paths.
 func UnderAny(paths []string, name string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool { return Under(dir, name) })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// RenderGiven renders what a path of the configuration names in a tree: a file, or
-// the roots at and below a directory. Nothing is there of a path that does not exist.
+// RenderGiven renders the content of a path of the configuration: a file, or the roots at and below
+// a directory. It returns nothing for a path that does not exist.
 func (s *Side) RenderGiven(ctx context.Context, name string) ([]*Rendered, error) {
 	name = path.Clean(name)
 	if results, ok := s.Given[name]; ok {
@@ -37,7 +37,7 @@ func (s *Side) givenRoots(name string) ([]render.Root, error) {
 	info, err := fs.Stat(s.Files, name)
 	switch {
 	case err != nil:
-		// Whether the other side has it is for the caller to see.
+		// The caller checks whether the other side has it.
 		return nil, nil
 	case !info.IsDir():
 		return []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: path.Dir(name)}, Files: []string{name}}}, nil
@@ -54,9 +54,8 @@ func (s *Side) givenRoots(name string) ([]render.Root, error) {
 	return s.plainFiles(name)
 }
 
-// plainFiles makes a root of the manifests in a directory that is no root itself,
-// because kustomizations elsewhere use it or its files: a kustomization if it is
-// one, else its YAML and JSON files.
+// plainFiles makes a root of a directory that is not a root because kustomizations elsewhere use it
+// or its files: of its kustomization if it has one, else of its YAML and JSON files.
 func (s *Side) plainFiles(dir string) ([]render.Root, error) {
 	entries, err := fs.ReadDir(s.Files, dir)
 	if err != nil {

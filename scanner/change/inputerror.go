@@ -1,14 +1,14 @@
 package change
 
-// InputError is a mistake in what the user gave to a scan - a glob, a path of the
-// configuration, a file of policies - as opposed to a scan that failed.
+// InputError is a mistake in the user's input to a scan, such as a glob, a path in the
+// configuration or a file of policies, as opposed to a scan that failed.
 type InputError struct {
-	// What names the input as the user gave it.
+	// What names the input in the user's terms.
 	What string
 	Err  error
 }
 
 func (e *InputError) Error() string { return e.What + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong with the input.
+// Unwrap returns the underlying error.
 func (e *InputError) Unwrap() error { return e.Err }

@@ -8,9 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// install makes the releases of one side only ones that are installed, and so those that are another release, or of
-// another chart, than at base. Others are upgraded, on both sides: what was installed once differs from what is
-// now by the change only.
+// install marks the releases of the head as installed or upgraded. A release is upgraded if both sides have it,
+// otherwise installed. A release that replaces a different release or chart of the base is installed anew.
 func (c *Change) install() {
 	if c.Base == nil {
 		return
@@ -43,7 +42,7 @@ func (c *Change) install() {
 				if before.Release == nil || before.Release.CreateNamespace == r.CreateNamespace {
 					continue
 				}
-				r.CreateNamespace = before.Release.CreateNamespace // an upgrade creates none
+				r.CreateNamespace = before.Release.CreateNamespace // an upgrade does not create the namespace
 			} else {
 				c.Base.removedBy(at, r.NoDeletionHooks)
 			}
@@ -53,17 +52,17 @@ func (c *Change) install() {
 	}
 }
 
-// removedBy has a release of the tree be removed with its hooks for that or without.
+// removedBy sets whether the release of a unit is removed without its deletion hooks.
 func (s *Side) removedBy(unit int, noHooks bool) {
 	u, r := *s.Graph.Units[unit].Unit, *s.Graph.Units[unit].Unit.Release
 	r.NoDeletionHooks, u.Release = noHooks, &r
 	s.Graph.Units[unit].Unit = &u
 }
 
-// reinstalled says why helm-controller removes the release of a HelmRelease and installs it anew, as its
-// ReleaseTargetChanged has it; empty where it upgrades it.
+// reinstalled returns the reason why helm-controller removes the release of a HelmRelease and installs it anew, as
+// in its ReleaseTargetChanged; empty if it upgrades the release.
 func reinstalled(was, now *render.Unit) string {
-	if was.Release == nil || now.Release.Own || isTurned(was, now) {
+	if was.Release == nil || now.Release.Own || changedCluster(was, now) {
 		return ""
 	}
 	a, errA := release.ParseHelmRelease(was.Object)
@@ -87,8 +86,8 @@ func reinstalled(was, now *render.Unit) string {
 	return ""
 }
 
-// PreservesValues reports whether helm-controller upgrades a release with values that it had before
-// (spec.upgrade.preserveValues): where those of the HelmRelease do not set them, they stay.
+// PreservesValues reports whether helm-controller upgrades a release with its previous values
+// (spec.upgrade.preserveValues): values that the HelmRelease does not set keep their previous value.
 func PreservesValues(root render.Root) bool {
 	if root.Kind != render.KindHelm || root.Unit == nil || root.Unit.Release == nil || !root.Unit.Release.Upgrade || root.Unit.Release.Own {
 		return false
@@ -97,7 +96,7 @@ func PreservesValues(root render.Root) bool {
 	return err == nil && h.Spec.Upgrade.PreserveValues
 }
 
-// Reinstalled reports whether a root is a release in whose place there is another one at base, which is removed.
+// Reinstalled reports whether a root is a release that replaces another one of the base, which is removed.
 func Reinstalled(root render.Root) bool {
 	return root.Unit != nil && root.Unit.Release != nil && root.Unit.Release.Reinstalled != "" && !root.Unit.Apply.Suspended
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// KnowKinds notes which units are of a target of which all CustomResourceDefinitions are known: a chart that fails for want of
-// another custom kind fails there. Units that have rendered stay as they are.
+// KnowKinds marks the units of targets whose CustomResourceDefinitions are all known: a chart that requires another
+// custom kind fails to render there too. It skips units that already rendered.
 func (c *Change) KnowKinds(around func(id render.RootID) (s Surroundings, ok bool, err error)) error {
 	for _, side := range c.Trees() {
 		if side.Graph == nil {
@@ -35,7 +35,7 @@ func (c *Change) KnowKinds(around func(id render.RootID) (s Surroundings, ok boo
 	return nil
 }
 
-// withKinds is the root of a unit to which all custom kinds of the cluster are known.
+// withKinds returns a copy of the root of a unit that marks all custom kinds of the cluster as known.
 func withKinds(root render.Root) render.Root {
 	u := *root.Unit
 	if u.Release != nil {

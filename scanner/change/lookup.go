@@ -16,23 +16,23 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Surroundings are what the chart of a release may look up.
+// Surroundings are what the template function lookup of a release can find.
 type Surroundings struct {
-	// Complete are the kinds of which nothing but what is here is in the cluster.
+	// Complete are the kinds of which all objects in the cluster are known.
 	Complete []schema.GroupKind
 	// Has reports whether a root belongs to the target of the release.
 	Has func(id render.RootID) bool
-	// Paths are those that the target takes policies and context from.
+	// Paths are the configured paths of the target's policies and context.
 	Paths []string
 }
 
-// maxLookupRounds is how often releases are rendered to learn what more they look up.
+// maxLookupRounds is the maximum number of times that releases are rendered to find further lookups.
 const maxLookupRounds = 4
 
-// LookUp sets what the charts of releases look up in the cluster, as far as that is certain: of kinds
-// that are complete, the objects that are the same before and after the change and that no release
-// makes, and those that nothing makes. Other answers depend on what is applied first. around returns
-// the surroundings of a release; ok is false when there are none or several. extras are objects beside the trees.
+// LookUp sets the results of lookups in charts of releases, as far as they are certain: for kinds that are
+// complete, objects that are the same before and after the change and that no release makes, and objects that
+// nothing makes. Other results depend on the order of applying. around returns the surroundings of a release; ok
+// is false if it has none or several. extras are objects given in addition to the trees.
 func (c *Change) LookUp(ctx context.Context, extras []*admission.Object, around func(id render.RootID) (s Surroundings, ok bool, err error)) error {
 	for range maxLookupRounds {
 		answers := map[*Side]map[render.RootID][]render.Lookup{}
@@ -48,7 +48,7 @@ func (c *Change) LookUp(ctx context.Context, extras []*admission.Object, around 
 					continue
 				}
 				l := &lookups{Change: c, ctx: ctx, root: root, around: s, extras: extras}
-				found := l.notOwn(l.answers(side.lookedInto(ctx, root).Asked))
+				found := l.notOwn(l.answers(side.renderAndStore(ctx, root).Asked))
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -61,20 +61,20 @@ func (c *Change) LookUp(ctx context.Context, extras []*admission.Object, around 
 		}
 		for side, found := range answers {
 			for id, lookups := range found {
-				side.answered(id, lookups)
+				side.addLookups(id, lookups)
 			}
 		}
 	}
 	return nil
 }
 
-// lookingUp are the releases of a tree whose charts may look something up, as helm-controller may too.
+// lookingUp returns the releases of a tree whose charts may use lookup with helm-controller's own rights.
 func (s *Side) lookingUp() []render.Root {
 	if s.Graph == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.Graph.Units), func(root render.Root) bool {
-		if root.Kind != render.KindHelm || root.Unit.Release == nil || root.Unit.Problem != nil || root.Unit.Apply.Suspended || asksAsOther(root.Unit) {
+		if root.Kind != render.KindHelm || root.Unit.Release == nil || root.Unit.Problem != nil || root.Unit.Apply.Suspended || actsAsOther(root.Unit) {
 			return true
 		}
 		in, _ := s.Needs(root)
@@ -82,9 +82,9 @@ func (s *Side) lookingUp() []render.Root {
 	})
 }
 
-// asksAsOther reports whether a release is not installed as helm-controller itself and in its own
-// cluster: what others may read is not known.
-func asksAsOther(u *render.Unit) bool {
+// actsAsOther reports whether a release is not installed as helm-controller's own user or not in its own cluster:
+// what other users may read is not known.
+func actsAsOther(u *render.Unit) bool {
 	var h struct {
 		Spec struct {
 			KubeConfig json.RawMessage `json:"kubeConfig"`
@@ -93,8 +93,8 @@ func asksAsOther(u *render.Unit) bool {
 	return json.Unmarshal(u.Object, &h) != nil || u.Apply.User != releases.Controller || len(h.Spec.KubeConfig) > 0
 }
 
-// lookedInto renders a root of a tree and keeps the result.
-func (s *Side) lookedInto(ctx context.Context, root render.Root) *render.Result {
+// renderAndStore renders a root of a tree and stores the result.
+func (s *Side) renderAndStore(ctx context.Context, root render.Root) *render.Result {
 	r := s.resultOf(ctx, root)
 	if s.Graph.Results == nil {
 		s.Graph.Results = map[render.RootID]*render.Result{}
@@ -103,8 +103,8 @@ func (s *Side) lookedInto(ctx context.Context, root render.Root) *render.Result 
 	return r
 }
 
-// answered returns a release with answers.
-func (s *Side) answered(id render.RootID, lookups []render.Lookup) {
+// addLookups adds lookup results to a release.
+func (s *Side) addLookups(id render.RootID, lookups []render.Lookup) {
 	if len(lookups) == 0 {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Side) answered(id render.RootID, lookups []render.Lookup) {
 	}
 }
 
-// withLookups is the root of a release with more answers.
+// withLookups returns a copy of the root of a release with more lookup results.
 func withLookups(root render.Root, lookups []render.Lookup) render.Root {
 	u, r := *root.Unit, *root.Unit.Release
 	r.Lookups = slices.Concat(r.Lookups, lookups)
@@ -126,7 +126,7 @@ func withLookups(root render.Root, lookups []render.Lookup) render.Root {
 	return root
 }
 
-// lookups answers what the chart of a release looks up.
+// lookups computes the lookup results for one release.
 type lookups struct {
 	*Change
 	ctx    context.Context
@@ -135,7 +135,7 @@ type lookups struct {
 	extras []*admission.Object
 }
 
-// answers are those that are known.
+// answers returns the results that are known.
 func (l *lookups) answers(asked []render.Query) []render.Lookup {
 	var all []render.Lookup
 	for _, q := range asked {
@@ -146,7 +146,7 @@ func (l *lookups) answers(asked []render.Query) []render.Lookup {
 	return all
 }
 
-// answer answers a query; ok is false when that is not certain.
+// answer returns the result of a query; ok is false if it is not certain.
 func (l *lookups) answer(q render.Query) (answer render.Lookup, ok bool) {
 	w, ok := lookup.Of(q)
 	if !ok || !slices.Contains(l.around.Complete, w.Kind) {
@@ -181,8 +181,8 @@ func sameObjects(a, b []*render.Object) bool {
 	})
 }
 
-// find returns the objects that are wanted in a tree, at most one where a name is; known is false
-// when there may be others.
+// find returns the objects of a tree that match a lookup, at most one if the lookup has a name; known is false if
+// there may be others.
 func (l *lookups) find(side *Side, w lookup.Wanted) (found []*render.Object, known bool) {
 	for _, root := range side.Found.Roots {
 		here, elsewhere := l.isHere(side, root)
@@ -211,7 +211,7 @@ func (l *lookups) find(side *Side, w lookup.Wanted) (found []*render.Object, kno
 	return found, true
 }
 
-// isHere reports whether a root is applied to the cluster of the release, or to another one.
+// isHere reports whether a root is applied to the release's cluster, and whether it is applied only to others.
 func (l *lookups) isHere(side *Side, root render.Root) (here, elsewhere bool) {
 	id := side.ID(root)
 	clusters := l.ClustersOn(side, id)
@@ -229,8 +229,8 @@ func (l *lookups) isOwn(root render.Root) bool {
 	return root.Object == l.root.Object && root.Cluster == l.root.Cluster
 }
 
-// notOwn returns the answers about what the release does not make itself, given these answers. Before it
-// is installed nothing of it is there, but before an upgrade there is what it made then.
+// notOwn returns the results about objects that the release does not make itself, given these results. Before an
+// installation none of its objects exist, but before an upgrade those of its previous version do.
 func (l *lookups) notOwn(answers []render.Lookup) []render.Lookup {
 	if r := l.root.Unit.Release; !r.Upgrade && r.Reinstalled == "" {
 		return answers
@@ -251,14 +251,14 @@ func (l *lookups) notOwn(answers []render.Lookup) []render.Lookup {
 	return nil
 }
 
-// mayMake reports whether the release may make what is wanted, in one of the trees.
+// mayMake reports whether the release may make an object that matches, in one of the trees.
 func (l *lookups) mayMake(answers []render.Lookup, w lookup.Wanted) bool {
 	for _, side := range l.Trees() {
 		for _, root := range side.Graph.Units {
 			if !l.isOwn(root) {
 				continue
 			}
-			r := side.lookedInto(l.ctx, withLookups(root, answers))
+			r := side.renderAndStore(l.ctx, withLookups(root, answers))
 			if r.Problem != nil && len(r.Asked) > 0 || r.Lacks != nil || slices.ContainsFunc(r.Objects, func(o *render.Object) bool { return w.Match(o) != lookup.Differs }) {
 				return true
 			}
@@ -267,7 +267,7 @@ func (l *lookups) mayMake(answers []render.Lookup, w lookup.Wanted) bool {
 	return false
 }
 
-// findIn returns the objects that are wanted in another root; known is false when it may make one.
+// findIn returns the matching objects of another root; known is false if the root may make one.
 func (l *lookups) findIn(side *Side, root render.Root, w lookup.Wanted) (found []*render.Object, known bool) {
 	if l.isOwn(root) {
 		return nil, true
@@ -279,7 +279,7 @@ func (l *lookups) findIn(side *Side, root render.Root, w lookup.Wanted) (found [
 	if !of.MayHold(in, render.Mention{Group: w.Kind.Group, Kind: w.Kind.Kind, Name: w.Name}) {
 		return nil, true
 	}
-	r := side.lookedInto(l.ctx, root)
+	r := side.renderAndStore(l.ctx, root)
 	if r.Problem != nil || r.Lacks != nil {
 		return nil, false
 	}
@@ -297,7 +297,7 @@ func (l *lookups) findIn(side *Side, root render.Root, w lookup.Wanted) (found [
 	return found, true
 }
 
-// given returns the objects that are wanted beside the roots.
+// given returns the matching objects of configured paths and extras.
 func (l *lookups) given(side *Side, w lookup.Wanted) (found []*render.Object, known bool) {
 	var all []*render.Object
 	for _, p := range l.around.Paths {
@@ -306,7 +306,7 @@ func (l *lookups) given(side *Side, w lookup.Wanted) (found []*render.Object, kn
 			return nil, false
 		}
 		for _, root := range roots {
-			r := side.lookedInto(l.ctx, root)
+			r := side.renderAndStore(l.ctx, root)
 			if r.Problem != nil || r.Lacks != nil {
 				return nil, false
 			}

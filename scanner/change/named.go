@@ -10,18 +10,17 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Named is a file that the user asked about and no root reads.
+// Named is a file that the user named and no root reads.
 type Named struct {
 	Path string
-	// Alone is set when the file is judged as it is written.
+	// Alone is set if the file is judged as it is written.
 	Alone bool
-	// Unclaimed are roots that read it, but that no deployer applies.
+	// Unclaimed are the directories of roots that read the file, but that no deployer applies.
 	Unclaimed []string
 }
 
-// findNamed finds the roots that read the files that the user asked about, and those that are applied
-// by what is written in them. Of a file that
-// no root reads, what is written in it is judged by itself.
+// findNamed finds the roots that read the files that the user named, and the roots whose units these
+// files decide. A file that no root reads is judged by itself.
 func (c *Change) findNamed(ctx context.Context) {
 	c.users, c.applied = map[render.RootID][]string{}, map[render.RootID]bool{}
 	for _, name := range c.namedFiles() {
@@ -44,7 +43,7 @@ func (c *Change) findNamed(ctx context.Context) {
 	}
 }
 
-// namedFiles are the files that the user asked about.
+// namedFiles returns the files that the user named.
 func (c *Change) namedFiles() []string {
 	var files []string
 	for _, name := range c.under {
@@ -62,7 +61,7 @@ func (s *Side) isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// reads reports whether a root is made of a file.
+// reads reports whether a root reads a file.
 func (s *Side) reads(root render.Root, name string) bool {
 	if slices.Contains(root.Files, name) {
 		return true
@@ -71,8 +70,8 @@ func (s *Side) reads(root render.Root, name string) bool {
 	return in.Trace.Reads[name] != ""
 }
 
-// alone makes a root of a file that no root reads, unless it would be part of one that is not
-// to be judged.
+// alone makes a root of a file that no root reads, unless it belongs to a root that is not to be
+// judged.
 func (c *Change) alone(name string) Named {
 	n := Named{Path: name}
 	for _, u := range c.Unclaimed {
@@ -98,7 +97,7 @@ func (c *Change) alone(name string) Named {
 	return n
 }
 
-// addFile adds a file as a root. What was said of it because it is in no root is not true then.
+// addFile adds a file as a root, and removes gaps for files that are in no root.
 func (s *Side) addFile(root render.Root) {
 	found := *s.Found
 	found.Gaps = slices.DeleteFunc(slices.Clone(found.Gaps), func(g render.Gap) bool { return g.Path == root.Dir })
@@ -106,12 +105,12 @@ func (s *Side) addFile(root render.Root) {
 	s.Found.Roots, s.discovered = insert(s.Found.Roots, root), insert(s.discovered, root)
 }
 
-// addTemplate adds the gap of a template, where it is not known yet.
+// addTemplate adds the gap of a template, unless there is one.
 func (s *Side) addTemplate(name string) {
 	if slices.ContainsFunc(s.Found.Gaps, func(g render.Gap) bool { return g.Path == name }) {
 		return
 	}
-	id, _ := s.Renderer.Tree().Identity(s.Renderer.Tree().RealOr(name)) // it was read
+	id, _ := s.Renderer.Tree().Identity(s.Renderer.Tree().RealOr(name)) // it was read before
 	found := *s.Found
 	found.Gaps = append(slices.Clone(found.Gaps), render.Gap{
 		Kind: render.GapTemplate, Position: tree.Position{Path: name}, Root: render.RootID{Dir: path.Dir(name)}, Identity: id,
@@ -119,8 +118,8 @@ func (s *Side) addTemplate(name string) {
 	s.Found = &found
 }
 
-// NamedBy returns the files that the user asked about and a root reads, if the user did not ask
-// about all of the root.
+// NamedBy returns the files that the user named and a root reads, or nil if the user selected all of
+// the root.
 func (c *Change) NamedBy(id render.RootID) []string {
 	if c.Whole(id) {
 		return nil

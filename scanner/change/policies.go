@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// RenderedPolicies are the policies and bindings of the roots that rendered.
+// RenderedPolicies returns the policies and bindings of the roots that rendered.
 func (s *Side) RenderedPolicies() []*admission.Object {
 	var policies []*admission.Object
 	for _, root := range s.Found.Roots {
@@ -20,8 +20,8 @@ func (s *Side) RenderedPolicies() []*admission.Object {
 	return policies
 }
 
-// PoliciesOfParts are the policies and bindings in what can be rendered of roots,
-// but for those that a rendered root has.
+// PoliciesOfParts returns the policies and bindings in the parts of roots that can be rendered,
+// without those that a rendered root has.
 func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admission.Object {
 	var policies []*admission.Object
 	seen := map[render.RootID]bool{}
@@ -42,13 +42,13 @@ func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admi
 	})
 }
 
-// MayHoldPolicies reports whether a root may have policies or bindings, going by the words
-// of its files. It is false only when that is certain.
+// MayHoldPolicies reports whether a root may have policies or bindings, by the text of its files.
+// It is false only if that is certain.
 func (s *Side) MayHoldPolicies(root render.Root) bool {
 	return s.Renderer.MayHold(s.Renderer.Needs(root), PolicyMentions()...)
 }
 
-// PolicyMentions returns what policies and bindings have in common.
+// PolicyMentions returns the group and kinds of policies and bindings.
 func PolicyMentions() []render.Mention {
 	return []render.Mention{
 		{Group: kinds.GroupAdmission, Kind: kinds.Policy.Kind},

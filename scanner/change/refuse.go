@@ -2,8 +2,8 @@ package change
 
 import "github.com/preadmit/preadmit/render"
 
-// Begin reports that a root is worked on, and the function that it returns that
-// it no longer is.
+// Begin reports to Options.Rendering that work on a root begins. The returned function reports its
+// end.
 func (s *Side) Begin(root string) (done func()) {
 	if s.rendering == nil {
 		return func() {}
@@ -11,8 +11,8 @@ func (s *Side) Begin(root string) (done func()) {
 	return s.rendering(root, s.Name)
 }
 
-// Refuses reports whether a root is not to be rendered. What the user gave beside the
-// trees is not known by paths of theirs.
+// Refuses reports whether a root is not to be rendered. It is false for extras, whose paths are not
+// those of the trees.
 func (s *Side) Refuses(root render.Root) bool {
 	_, refused := s.refused[root.Dir]
 	return refused && !s.Extra

@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// LocationOf is a position in a tree, without a snippet.
+// LocationOf returns the location of a position in a tree, without a snippet.
 func LocationOf(p render.Position, tree string) report.Location {
 	return report.Location{
 		Path: p.Path, StartLine: p.Line, StartColumn: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
@@ -14,7 +14,7 @@ func LocationOf(p render.Position, tree string) report.Location {
 	}
 }
 
-// ObjectOf names an object for the report, as it will be known in the cluster.
+// ObjectOf returns the identity of an object in the cluster, for the report.
 func ObjectOf(o *admission.Object, key admission.Key) *report.Object {
 	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
 	named := &report.Object{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: o.Name()}

@@ -11,14 +11,14 @@ type Rendered struct {
 	// ID is the root's identity in both trees.
 	ID      render.RootID
 	Objects []*admission.Object
-	// OnDeletion are the hooks that are created when what they belong to is deleted.
+	// OnDeletion are the hooks that are created when the release or Application is deleted.
 	OnDeletion []*admission.Object
-	// Skipped are the objects that the root renders to and its deployer leaves alone.
+	// Skipped are the rendered objects that the deployer does not apply.
 	Skipped []*admission.Object
 }
 
-// Origin is where an object of a cluster's state was rendered from; it is the Tag
-// of an admission.Object.
+// Origin is where an object of a cluster state was rendered from. It is the Tag of an
+// admission.Object.
 type Origin struct {
 	Side   *Side
 	Root   render.Root
@@ -28,7 +28,7 @@ type Origin struct {
 
 func OriginOf(o *admission.Object) Origin { return o.Tag.(Origin) }
 
-// RoleOf is what an object is to what applies it.
+// RoleOf returns the role of an object for its deployer.
 func RoleOf(o *admission.Object) render.Role {
 	if from := renderedAs(o); from != nil {
 		return from.Role
@@ -36,7 +36,7 @@ func RoleOf(o *admission.Object) render.Role {
 	return render.RoleObject
 }
 
-// HookOf says when a hook is created and deleted; it is nil for other objects.
+// HookOf returns when a hook is created and deleted; nil for other objects.
 func HookOf(o *admission.Object) *render.Hook {
 	if from := renderedAs(o); from != nil {
 		return from.Hook
@@ -44,7 +44,7 @@ func HookOf(o *admission.Object) *render.Hook {
 	return nil
 }
 
-// renderedAs is what an object was rendered as; nil for one that is given otherwise.
+// renderedAs returns the rendered form of an object; nil for an object that was not rendered.
 func renderedAs(o *admission.Object) *render.Object {
 	origin, ok := o.Tag.(Origin)
 	if !ok || origin.Result == nil || origin.Index >= len(origin.Result.Objects) {
@@ -53,7 +53,7 @@ func renderedAs(o *admission.Object) *render.Object {
 	return origin.Result.Objects[origin.Index]
 }
 
-// All are the objects of a root that may not be there.
+// All returns the objects of a root; r may be nil.
 func (r *Rendered) All() []*admission.Object {
 	if r == nil {
 		return nil

@@ -14,26 +14,26 @@ import (
 
 // Side is one tree of the change with everything rendered from it.
 type Side struct {
-	// Name is Base, Head or what the user calls an extra.
+	// Name is Base, Head or the user's name of an extra.
 	Name string
-	// Extra is set for objects given beside the trees.
+	// Extra is set for objects given in addition to the trees.
 	Extra bool
 	// Files is the tree.
 	Files    fs.FS
 	Renderer *render.Renderer
-	// Found is what the tree holds.
+	// Found has the roots and gaps of the tree.
 	Found *render.Discovery
-	// head is the side of the head when this is that of the base.
+	// head is the side of the head, set on the side of the base.
 	head *Side
-	// Graph is what is deployed of the tree; nil when nobody asked. discovered are all roots
-	// that were found in directories, deployed or not.
+	// Graph has the units of the tree; nil if deployers are not taken into account. discovered are
+	// all roots that were found in directories, deployed or not.
 	Graph      *deploy.Graph
 	discovered []render.Root
-	// read are the files that units are made of, with their directories, once asked for.
+	// read has the files that units read and their directories; it is computed on first use.
 	read map[string]bool
-	// Roots are the discovered roots that were rendered, by their ID.
+	// Roots has the rendered roots by their ID.
 	Roots map[render.RootID]*Rendered
-	// Given are the roots behind a path of the configuration (policies, context).
+	// Given has the rendered roots of each configured path (policies, context).
 	Given map[string][]*Rendered
 	// rendering and refused are those of Options.
 	rendering func(root, tree string) (done func())
@@ -75,8 +75,8 @@ func (s *Side) Render(ctx context.Context, root render.Root) *Rendered {
 	return r
 }
 
-// unknown are the fields of an object whose values are not known. Where nothing says who
-// applies a root, that something is substituted in it is as likely as that nothing is.
+// unknown returns the fields of an object whose values are not known. If no deployer of a root is
+// known, it is not known either whether variables in it are substituted.
 func (s *Side) unknown(root render.Root, o *render.Object) []render.Unknown {
 	if root.Unit != nil || s.Extra || !bytes.Contains(o.JSON, []byte("${")) {
 		return o.Unknown
@@ -84,8 +84,8 @@ func (s *Side) unknown(root render.Root, o *render.Object) []render.Unknown {
 	return append(slices.Clone(o.Unknown), o.Variables()...)
 }
 
-// ID returns the identity of a root in both trees: that of the head's root in its place,
-// which may be of another kind, or its own.
+// ID returns the identity of a root in both trees: that of the head's root in the same place, which
+// may be of another kind, or else its own.
 func (s *Side) ID(root render.Root) render.RootID {
 	if now, ok := s.head.Root(root.RootID); ok {
 		return now.RootID
@@ -93,8 +93,7 @@ func (s *Side) ID(root render.Root) render.RootID {
 	return root.RootID
 }
 
-// Root returns the discovered root with an identity, or else one of another kind in its
-// place.
+// Root returns the discovered root with an identity, or else one of another kind in the same place.
 func (s *Side) Root(id render.RootID) (root render.Root, ok bool) {
 	if s == nil {
 		return render.Root{}, false
@@ -111,15 +110,14 @@ func (s *Side) Root(id render.RootID) (root render.Root, ok bool) {
 	return root, ok
 }
 
-// RootAt returns the discovered root that is the directory at path.
+// RootAt returns the discovered root of a directory.
 func (s *Side) RootAt(dir string) (render.Root, bool) { return s.Root(render.RootID{Dir: dir}) }
 
-// SameRoot reports whether two trees agree on what makes up a root, so that only
-// the files it reads can make it render differently.
+// SameRoot reports whether a root has the same definition in both trees, so that only changes of
+// the files it reads can change what it renders to.
 func SameRoot(a, b render.Root) bool { return a.Same(b) }
 
-// Add adds a root to those that were discovered. Nothing of it is left out then because
-// others use something beside it.
+// Add adds a root to the discovered ones, and removes gaps of its directory for unused files.
 func (s *Side) Add(root render.Root) {
 	s.Found.Gaps = slices.DeleteFunc(s.Found.Gaps, func(o render.Gap) bool {
 		return o.Kind == render.GapUnused && o.Root.Dir == root.Dir
@@ -132,7 +130,7 @@ func insert(roots []render.Root, root render.Root) []render.Root {
 	return slices.Insert(slices.Clone(roots), at, root)
 }
 
-// Index holds all that was rendered of a tree.
+// Index returns an index of all rendered objects of a tree.
 func (s *Side) Index() *admission.Index {
 	var all []*admission.Object
 	for _, root := range s.Found.Roots {

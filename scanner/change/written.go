@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// findWritten finds the units whose objects are written at or below the directories that the
-// user asked about, and those that such units apply.
+// findWritten finds the units whose objects are written at or below the directories that the user named,
+// and the units that these apply.
 func (c *Change) findWritten(ctx context.Context) {
 	c.written = map[render.RootID][]string{}
 	for _, name := range c.under {
@@ -35,13 +35,14 @@ func (c *Change) findWritten(ctx context.Context) {
 	}
 }
 
-// IsOf reports whether a root is at or below a path, applied by what is written there, or reads it.
+// IsOf reports whether a root is at or below a path, is applied by an object written there, or reads the
+// path.
 func (c *Change) IsOf(id render.RootID, name string) bool {
 	return slices.ContainsFunc(NamesOf(id), func(dir string) bool { return Under(name, dir) }) ||
 		slices.Contains(c.users[id], path.Clean(name)) || slices.Contains(c.written[id], path.Clean(name))
 }
 
-// parents are the units that have a root applied, its own first.
+// parents returns the units that apply a root: its own, the unit that applies that one, and so on.
 func (s *Side) parents(root render.Root) []*render.Unit {
 	var units []*render.Unit
 	for seen := map[render.RootID]bool{}; root.Unit != nil && !seen[root.RootID]; {
@@ -52,7 +53,7 @@ func (s *Side) parents(root render.Root) []*render.Unit {
 	return units
 }
 
-// isWritten reports whether the object of a root's unit, or of one that applies it, is written in one
+// isWritten reports whether the object of a root's unit, or of a unit that applies it, is written in one
 // of some files.
 func (s *Side) isWritten(ctx context.Context, root render.Root, in func(file string) bool) bool {
 	return slices.ContainsFunc(s.parents(root), func(u *render.Unit) bool {
@@ -66,7 +67,7 @@ func (s *Side) readsAny(root render.Root, in func(file string) bool) bool {
 	return slices.ContainsFunc(root.Files, in) || slices.ContainsFunc(slices.Collect(maps.Keys(needs.Trace.Reads)), in)
 }
 
-// documentOf is the file that an object is written in, as a unit knows it.
+// documentOf returns the file that an object is written in, according to a unit.
 func documentOf(ctx context.Context, u *render.Unit, root render.RootID, index int) string {
 	if u.Origins == nil || root == (render.RootID{}) {
 		return ""
@@ -78,8 +79,8 @@ func documentOf(ctx context.Context, u *render.Unit, root render.RootID, index i
 	return path.Clean(o.Document().Path)
 }
 
-// isAppliedBy reports whether a file decides a unit that has a root applied: its object, a variable or
-// a value of it is written there, or the file decides objects that the unit's parent renders.
+// isAppliedBy reports whether a file decides a unit that applies a root: the unit's object, a variable or
+// a value is written there, or the file decides objects that the unit's parent renders.
 func (s *Side) isAppliedBy(ctx context.Context, root render.Root, name string) bool {
 	return slices.ContainsFunc(s.parents(root), func(u *render.Unit) bool {
 		fields := []render.FieldRef{{Root: u.Parent, Index: u.Index}}
@@ -105,7 +106,7 @@ func (s *Side) isAppliedBy(ctx context.Context, root render.Root, name string) b
 	})
 }
 
-// holdsObject reports whether an object that the parent of a unit renders is written in a file.
+// holdsObject reports whether an object that a unit's parent renders is written in a file.
 func holdsObject(ctx context.Context, u *render.Unit, name string) bool {
 	for i := 0; ; i++ {
 		o, err := u.Origins(ctx, u.Parent, i)
@@ -126,12 +127,12 @@ func (c *Change) DecidesOthers(id render.RootID, name string) bool {
 	})
 }
 
-// defines is what a template says that others may use.
+// defines matches definitions in a template that other templates may use.
 var defines = regexp.MustCompile(`\{\{-?\s*(define|block)\b`)
 
-// decidesOthers reports whether a file that a root reads may decide objects that are written in others: it
-// is a kustomization, one names it for more than its objects or copies fields between objects, or it
-// is a template that others use.
+// decidesOthers reports whether a file that a root reads may decide objects that are written in other
+// files: it is a kustomization, a kustomization uses it as more than a resource or copies fields between
+// objects, or it is a template that others use.
 func (s *Side) decidesOthers(root render.Root, name string) bool {
 	if tree.IsKustomizationName(path.Base(name)) {
 		return true
@@ -150,7 +151,7 @@ func (s *Side) decidesOthers(root render.Root, name string) bool {
 		}
 		data, err := files.Read(file)
 		switch {
-		case err != nil: // a directory or a link, or it fails the root
+		case err != nil: // a directory or a link, or the root fails to render because of it
 		case isKustomization && uses(data, path.Dir(file), name):
 			return true
 		case isTemplate && bytes.Contains(data, []byte("{{")) && bytes.Contains(data, []byte(path.Base(name))):
@@ -160,8 +161,8 @@ func (s *Side) decidesOthers(root render.Root, name string) bool {
 	return false
 }
 
-// uses reports whether a kustomization in a directory may change objects by what others hold, or names
-// a file for more than the objects in it.
+// uses reports whether a kustomization in a directory may copy values between objects, or uses a file as
+// more than a resource.
 func uses(kustomization []byte, dir, name string) bool {
 	var k map[string]any
 	if yaml.Unmarshal(kustomization, &k) != nil {
