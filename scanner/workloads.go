@@ -221,7 +221,7 @@ func (r *review) createdRefusal(last, was created, settled bool) {
 	case last.Unknown != nil:
 		r.indeterminate(gaps.Object, "", last.Unknown.Error())
 	case last.Refusal != nil:
-		r.add(refusedBy(r.Pair, &last.Verdict), was.Refusal != nil && was.unnamed() == last.unnamedMessage())
+		r.add(refusedBy(r.Pair, &last.Verdict), was.Refusal != nil && was.unnamed() == last.unnamed())
 	case was.Refusal != nil && settled:
 		r.resolve(refusedBy(r.Pair, &was.Verdict))
 	}

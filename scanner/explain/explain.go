@@ -14,38 +14,39 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Options say what to explain.
+// Options select what to explain.
 type Options struct {
-	// Policy, Binding and Param limit it to one policy, binding or param; all when they are empty.
+	// Policy, Binding and Param select one policy, binding or param; an empty one selects all.
 	Policy, Binding, Param string
-	// Types asks for the type checks of policies.
+	// Types includes the type checks of policies.
 	Types bool
 }
 
-// maxPolicies is how many policies, with each of their bindings and params, are explained.
+// maxPolicies is the maximum number of explained policies; each combination with a binding and a param
+// counts.
 const maxPolicies = 100
 
-// Request explains what a server says to a request.
-func Request(ctx context.Context, s *server.Server, ask admission.Ask, opts Options) (*report.ExplainReport, error) {
-	v, err := s.Review(ctx, ask)
+// Request explains a server's response to a request.
+func Request(ctx context.Context, s *server.Server, request admission.Ask, opts Options) (*report.ExplainReport, error) {
+	v, err := s.Review(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	x := &explainer{ctx: ctx, server: s, ask: ask, verdict: &v, opts: opts}
+	x := &explainer{ctx: ctx, server: s, request: request, verdict: &v, opts: opts}
 	out := &report.ExplainReport{
 		APIVersion: report.APIVersion, Kind: report.ExplainKind,
-		Request: requestOf(ask), Policies: []report.ExplainedPolicy{},
+		Request: requestOf(request), Policies: []report.ExplainedPolicy{},
 	}
 	x.out = out
-	x.secrets.reads(ask.Object, ask.OldObject)
+	x.secrets.addSecrets(request.Object, request.OldObject)
 	x.policies()
 	out.Answer = x.answer()
 	x.conceal()
 	return out, ctx.Err()
 }
 
-// policies explains the policies. Where one copies from a Secret to what others read, they are looked at
-// again: one that is invoked twice reads what a later one copied.
+// policies explains the policies. If one copies from a Secret to fields that others read, it explains
+// all a second time: a policy that is invoked again can read what a later one copied.
 func (x *explainer) policies() {
 	for range 2 {
 		x.out.Policies, x.out.Changes = []report.ExplainedPolicy{}, nil
@@ -57,14 +58,14 @@ func (x *explainer) policies() {
 	}
 }
 
-func requestOf(ask admission.Ask) report.ExplainedRequest {
-	r := report.ExplainedRequest{Operation: string(ask.Operation), Subresource: ask.Subresource}
-	if o := ask.Main(); o != nil {
+func requestOf(request admission.Ask) report.ExplainedRequest {
+	r := report.ExplainedRequest{Operation: string(request.Operation), Subresource: request.Subresource}
+	if o := request.Main(); o != nil {
 		r.APIVersion, r.Kind = o.GroupVersionKind().GroupVersion().String(), o.GroupVersionKind().Kind
 		r.Namespace, r.Name = o.Namespace(), o.Name()
 	}
-	if ask.User != nil {
-		r.User, r.Groups = ask.User.GetName(), ask.User.GetGroups()
+	if request.User != nil {
+		r.User, r.Groups = request.User.GetName(), request.User.GetGroups()
 	}
 	return r
 }
@@ -73,21 +74,21 @@ func requestOf(ask admission.Ask) report.ExplainedRequest {
 type explainer struct {
 	ctx     context.Context
 	server  *server.Server
-	ask     admission.Ask
+	request admission.Ask
 	verdict *server.Verdict
 	opts    Options
 	out     *report.ExplainReport
 	secrets hidden
-	// before is the object before policies changed it; nil when they did not.
+	// before is the object before policies mutated it; nil if they did not.
 	before map[string]any
 }
 
-// wanted reports whether the options ask for a policy and binding.
-func (x *explainer) wanted(name, binding string) bool {
+// isSelected reports whether the options select a policy and binding.
+func (x *explainer) isSelected(name, binding string) bool {
 	return (x.opts.Policy == "" || x.opts.Policy == name) && (x.opts.Binding == "" || x.opts.Binding == binding)
 }
 
-// validations explains the policies that validate.
+// validations explains the validating policies.
 func (x *explainer) validations() {
 	var checker *typecheck.Checker
 	for i, engine := range x.server.Engines() {
@@ -112,7 +113,7 @@ func (x *explainer) validations() {
 					Kind: "ValidatingAdmissionPolicy", Actions: actions(b.Spec.ValidationActions), TypeWarnings: warnings,
 				}, nil)
 			}
-			if !bound && x.wanted(p.Name, "") {
+			if !bound && x.isSelected(p.Name, "") {
 				x.unbound(report.ExplainedPolicy{Kind: "ValidatingAdmissionPolicy", Name: p.Name, FailurePolicy: failurePolicy(p.Spec.FailurePolicy), TypeWarnings: warnings})
 			}
 		}
@@ -139,15 +140,16 @@ func failurePolicy(f *v1.FailurePolicyType) string {
 	return string(*f)
 }
 
-// add adds a policy that is wanted, unless there are too many.
+// add adds a policy if the options select it, unless there are too many.
 func (x *explainer) add(p *report.ExplainedPolicy) {
-	if len(x.out.Policies) < maxPolicies && x.wanted(p.Name, p.Binding) {
+	if len(x.out.Policies) < maxPolicies && x.isSelected(p.Name, p.Binding) {
 		x.out.Policies = append(x.out.Policies, *p)
 	}
 }
 
-// policy explains a policy with a binding, and each of its params. template is what is known of
-// each. Those that nobody asks for are evaluated, too: what they take from a Secret is in the answer.
+// policy explains a policy with a binding, for each of its params. template has the fields common to
+// all. Params that are not selected are evaluated too: the values they copy from a Secret may be in the
+// response.
 func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s policy.Subject, template *report.ExplainedPolicy, made *applications) {
 	one := *template
 	one.Name, one.Binding, one.FailurePolicy = s.Policy.Name, s.Binding.Name, failurePolicy(s.Policy.Spec.FailurePolicy)
@@ -166,7 +168,7 @@ func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s poli
 	params := []*admission.Object{nil}
 	if one.Applies = appliesOf(one.Matching); one.Applies != "no" && s.Policy.Spec.ParamKind != nil {
 		params = m.params(s.Policy, s.Binding)
-		x.secrets.reads(params...)
+		x.secrets.addSecrets(params...)
 		one.Matching = m.steps
 		one.Applies = appliesOf(one.Matching)
 	}
@@ -204,7 +206,7 @@ func paramName(o *admission.Object) string {
 	return o.Namespace() + "/" + o.Name()
 }
 
-// appliesOf sums up what decides.
+// appliesOf combines the results of steps.
 func appliesOf(steps []report.ExplainedMatch) string {
 	applies := "yes"
 	for _, step := range steps {
@@ -227,7 +229,7 @@ func (x *explainer) evaluated(engine *policy.Engine, req *admission.Request, s p
 		return
 	}
 	one.Expressions = masked(w)
-	x.secrets.takes(s.Policy.Name, w)
+	x.secrets.addComputed(s.Policy.Name, w)
 	for i := range w.MatchConditions {
 		c := &w.MatchConditions[i]
 		step := report.ExplainedMatch{Field: fmt.Sprintf("spec.matchConditions[%d]", i), Of: "policy", Result: "yes", Why: fmt.Sprintf("condition %q is true", c.Name)}
@@ -249,7 +251,7 @@ func (x *explainer) evaluated(engine *policy.Engine, req *admission.Request, s p
 	one.Notes = append(one.Notes, w.Assumed...)
 }
 
-// skipped says why expressions of a group are not evaluated.
+// skipped returns why expressions that did not run were not evaluated.
 func skipped(w *policy.Watch) string {
 	for _, c := range w.MatchConditions {
 		switch {
@@ -262,7 +264,7 @@ func skipped(w *policy.Watch) string {
 	return "the cost budget is exhausted"
 }
 
-// expressions are those of a policy in the order in which one reads them.
+// expressions returns the expressions of a policy in reading order.
 func expressions(w *policy.Watch) []report.ExplainedExpression {
 	var all []report.ExplainedExpression
 	add := func(watched []policy.Watched, why string) {
@@ -298,7 +300,7 @@ func expression(w *policy.Watched, why string) report.ExplainedExpression {
 	case w.Err != nil:
 		p.State, p.Why = report.StateError, clip(w.Err.Error(), 4*maxText)
 	default:
-		t.settle(&p, w.Value)
+		t.setResult(&p, w.Value)
 	}
 	e.State, e.Value, e.Why = p.State, p.Value, p.Why
 	if whole := partsOf(w); len(whole) == 1 {

@@ -5,8 +5,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// masked returns the expressions of a policy. Where a Secret is read, values that are others when
-// the Secret holds something else are masked.
+// masked returns the expressions of a policy. If they read a Secret, it masks values that differ
+// when the Secret has other content.
 func masked(w *policy.Watch) []report.ExplainedExpression {
 	all := expressions(w)
 	if w.Sealed == nil {
@@ -25,7 +25,7 @@ func masked(w *policy.Watch) []report.ExplainedExpression {
 	return all
 }
 
-// compare masks a value, and what is said of it, if the other differs.
+// compare masks a value and its explanation if the other differs.
 func compare(value, why *string, otherValue, otherWhy string) {
 	if *value != otherValue || *why != otherWhy {
 		hide(value, why)

@@ -20,8 +20,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// matching finds out what decides whether a policy applies: it calls the API server's matcher for
-// each field with all others matching everything.
+// matching determines what decides whether a policy applies: it calls the API server's matcher for
+// each field separately, with all other fields matching everything.
 type matching struct {
 	engine  *policy.Engine
 	req     *admission.Request
@@ -29,7 +29,7 @@ type matching struct {
 	steps   []report.ExplainedMatch
 }
 
-// everything are rules that match all requests.
+// everything returns rules that match all requests.
 func everything() []v1.NamedRuleWithOperations {
 	all := v1.AllScopes
 	return []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
@@ -38,14 +38,14 @@ func everything() []v1.NamedRuleWithOperations {
 	}}}
 }
 
-// policy returns what of a policy's matchConstraints matches.
+// policy adds the result of each field of a policy's matchConstraints.
 func (m *matching) policy(p *policy.Policy) {
 	matches, unknown, err := m.engine.Matches(m.req, p, nil)
 	m.resources(p.Spec.MatchConstraints, "policy", "spec.matchConstraints")
 	m.whole("policy", "spec.matchConstraints", matches, unknown, err)
 }
 
-// binding returns what of a binding's matchResources matches.
+// binding adds the result of each field of a binding's matchResources.
 func (m *matching) binding(b *policy.Binding) {
 	matches, unknown, err := m.engine.Matches(m.req, nil, b)
 	if b.Spec.MatchResources != nil {
@@ -54,7 +54,7 @@ func (m *matching) binding(b *policy.Binding) {
 	m.whole("binding", "spec.matchResources", matches, unknown, err)
 }
 
-// whole adds what the fields by themselves do not tell.
+// whole adds the overall result if the results of the fields do not explain it.
 func (m *matching) whole(of, field string, matches bool, unknown string, err error) {
 	said := slices.ContainsFunc(m.steps, func(s report.ExplainedMatch) bool { return s.Of == of && s.Result == "no" })
 	step := report.ExplainedMatch{Field: field, Of: of}
@@ -72,8 +72,8 @@ func (m *matching) whole(of, field string, matches bool, unknown string, err err
 	m.steps = append(m.steps, step)
 }
 
-// asks has the matcher look at one field.
-func (m *matching) asks(r *v1.MatchResources) bool {
+// fieldMatches calls the matcher with a single field.
+func (m *matching) fieldMatches(r *v1.MatchResources) bool {
 	if r.ResourceRules == nil {
 		r.ResourceRules = everything()
 	}
@@ -102,11 +102,11 @@ func (m *matching) resources(r *v1.MatchResources, of, field string) {
 		return
 	}
 	if len(r.ResourceRules) > 0 {
-		matches := m.asks(&v1.MatchResources{ResourceRules: r.ResourceRules, MatchPolicy: r.MatchPolicy})
+		matches := m.fieldMatches(&v1.MatchResources{ResourceRules: r.ResourceRules, MatchPolicy: r.MatchPolicy})
 		m.add(of, field+".resourceRules", matches, m.rules(r, matches))
 	}
 	if len(r.ExcludeResourceRules) > 0 {
-		matches := m.asks(&v1.MatchResources{ExcludeResourceRules: r.ExcludeResourceRules, MatchPolicy: r.MatchPolicy})
+		matches := m.fieldMatches(&v1.MatchResources{ExcludeResourceRules: r.ExcludeResourceRules, MatchPolicy: r.MatchPolicy})
 		why := "no rule excludes " + m.request()
 		if !matches {
 			why = m.request() + " is excluded"
@@ -114,11 +114,11 @@ func (m *matching) resources(r *v1.MatchResources, of, field string) {
 		m.add(of, field+".excludeResourceRules", matches, why)
 	}
 	if s := r.NamespaceSelector; !isEmpty(s) {
-		matches := m.asks(&v1.MatchResources{NamespaceSelector: s})
+		matches := m.fieldMatches(&v1.MatchResources{NamespaceSelector: s})
 		m.add(of, field+".namespaceSelector", matches, m.namespace(s))
 	}
 	if s := r.ObjectSelector; !isEmpty(s) {
-		matches := m.asks(&v1.MatchResources{ObjectSelector: s})
+		matches := m.fieldMatches(&v1.MatchResources{ObjectSelector: s})
 		m.add(of, field+".objectSelector", matches, m.object(s))
 	}
 }
@@ -127,7 +127,7 @@ func isEmpty(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// request names what rules look at.
+// request describes the parts of the request that rules match.
 func (m *matching) request() string {
 	resource := m.req.GetResource()
 	name := resource.Resource
@@ -138,7 +138,7 @@ func (m *matching) request() string {
 	return fmt.Sprintf("%s %s of %s", m.req.GetOperation(), name, group)
 }
 
-// rules says which of the rules match, or what keeps each from doing so.
+// rules returns which of the rules match, or why each does not.
 func (m *matching) rules(r *v1.MatchResources, matches bool) string {
 	var texts []string
 	for i := range r.ResourceRules {
@@ -146,7 +146,7 @@ func (m *matching) rules(r *v1.MatchResources, matches bool) string {
 		only := func(change func(to *v1.NamedRuleWithOperations)) bool {
 			rules := everything()
 			change(&rules[0])
-			return m.asks(&v1.MatchResources{ResourceRules: rules, MatchPolicy: r.MatchPolicy})
+			return m.fieldMatches(&v1.MatchResources{ResourceRules: rules, MatchPolicy: r.MatchPolicy})
 		}
 		if matches {
 			if only(func(to *v1.NamedRuleWithOperations) { *to = rule }) {
@@ -166,7 +166,7 @@ func (m *matching) rules(r *v1.MatchResources, matches bool) string {
 	return m.request() + ": " + strings.Join(texts, "; ")
 }
 
-// apart says which fields of a rule do not match.
+// apart describes the fields of a rule that do not match.
 func (m *matching) apart(rule v1.NamedRuleWithOperations, only func(func(*v1.NamedRuleWithOperations)) bool) []string {
 	var texts []string
 	if !only(func(to *v1.NamedRuleWithOperations) { to.Operations = rule.Operations }) {
@@ -257,7 +257,7 @@ func (m *matching) params(p *policy.Policy, b *policy.Binding) []*admission.Obje
 	return params
 }
 
-// position is where a type check found something in an expression.
+// position matches the position of a type check warning in an expression.
 var position = regexp.MustCompile(`<input>:(\d+):(\d+)`)
 
 func typeWarnings(all []v1.ExpressionWarning) []report.ExplainedTypeWarning {

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// mutations explains the policies that change the object.
+// mutations explains the mutating policies.
 func (x *explainer) mutations() {
 	sets := x.server.PolicySets()
 	if len(sets) == 0 {
@@ -20,9 +20,9 @@ func (x *explainer) mutations() {
 	if len(sets[0].Mutations) == 0 {
 		return
 	}
-	ask := x.ask
-	ask.Mutator = nil
-	req, _, err := x.server.Cluster().Prepare(x.ctx, ask)
+	request := x.request
+	request.Mutator = nil
+	req, _, err := x.server.Cluster().Prepare(x.ctx, request)
 	if err != nil {
 		req = x.verdict.Request
 	}
@@ -42,7 +42,7 @@ func (x *explainer) mutations() {
 			bound = true
 			subject := policy.Subject{Policy: m.Matching(), Binding: b.Matching(), Mutations: m.Spec.Mutations}
 			one := report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy"}
-			if x.ask.Operation == apiserver.Delete {
+			if x.request.Operation == apiserver.Delete {
 				one.Matching = []report.ExplainedMatch{{Field: "spec.matchConstraints", Of: "policy", Result: "no", Decides: true, Why: "an API server asks no MutatingAdmissionPolicy about a DELETE"}}
 			}
 			if !mutation.Enabled() {
@@ -50,7 +50,7 @@ func (x *explainer) mutations() {
 			}
 			x.policy(x.server.Engines()[0], req, subject, &one, made)
 		}
-		if !bound && x.wanted(m.Name, "") {
+		if !bound && x.isSelected(m.Name, "") {
 			x.unbound(report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Name: m.Name, FailurePolicy: failurePolicy(m.Spec.FailurePolicy)})
 		}
 	}
@@ -62,7 +62,7 @@ func (x *explainer) mutations() {
 	}
 }
 
-// mutationsMissing adds the bindings whose policy is not there.
+// mutationsMissing adds the bindings whose policy does not exist.
 func (x *explainer) mutationsMissing(set *policy.Set) {
 	for _, b := range set.MutationBindings {
 		if !slices.ContainsFunc(set.Mutations, func(m *policy.Mutation) bool { return m.Name == b.Spec.PolicyName }) {
@@ -71,20 +71,20 @@ func (x *explainer) mutationsMissing(set *policy.Set) {
 	}
 }
 
-// application is what a policy made for one binding and one param.
+// application holds the writes of a policy for one binding and one param.
 type application struct {
 	param  string
 	writes []mutation.Write
-	// taken is set when a binding is known that it is of.
+	// taken is set once the application is assigned to a binding.
 	taken bool
 }
 
-// applications are those of one policy.
+// applications are the applications of one policy.
 type applications struct {
 	made []application
-	// mutations is how many the policy has.
+	// mutations is the number of mutations of the policy.
 	mutations int
-	// before is the object as the policies before left it; nil when they left it as it was.
+	// before is the object after the previous policies; nil if they did not change it.
 	before map[string]any
 }
 
@@ -108,7 +108,8 @@ func applicationsOf(writes []mutation.Write, name string, mutations int) *applic
 	return all
 }
 
-// next returns the first application with a param that is of no binding yet; nil for none.
+// next returns the first application with a param that is not assigned to a binding yet; nil if
+// there is none.
 func (a *applications) next(param string) *application {
 	for i := range a.made {
 		if one := &a.made[i]; !one.taken && one.param == param {
@@ -118,7 +119,7 @@ func (a *applications) next(param string) *application {
 	return nil
 }
 
-// stages returns the object when a policy matched it, and when each of its mutations was made.
+// stages returns the object when the policy matched it, and before each of its mutations.
 func (a *applications) stages(one *application) (object map[string]any, before []map[string]any) {
 	before = make([]map[string]any, a.mutations)
 	if one == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// seal returns what sets other values for what policies copied from Secrets into the object; nil when
-// they copied nothing. A value that is the same for both depends on no Secret.
+// seal returns a function that replaces the values that policies copied from Secrets into the object;
+// nil if they copied none. A result that is the same for both objects depends on no Secret.
 func (x *explainer) seal() func(map[string]any) map[string]any {
 	if x.before == nil || len(x.secrets.values) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func (x *explainer) seal() func(map[string]any) map[string]any {
 	}
 }
 
-// sealed returns a value with others in place of those that are held and were not there before.
+// sealed returns a copy of v in which hidden values that are not in before are replaced.
 func (s *hidden) sealed(v, before any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -66,11 +66,11 @@ func (s *hidden) sealed(v, before any) any {
 	return v
 }
 
-// other is a text that differs from another in its letters and its length.
+// other returns a text that differs from the given one in letters and length.
 func other(text string) string { return text + "\ue5ec" }
 
-// invokedAgain notes what policies wrote when they were invoked again, which is not evaluated here: it
-// may be made of what another copied from a Secret.
+// invokedAgain records what policies wrote when they were invoked again. These invocations are not
+// evaluated, and may use values that another policy copied from a Secret.
 func (s *hidden) invokedAgain(all []*applications) {
 	for _, policy := range all {
 		for i := range policy.made {
@@ -81,7 +81,7 @@ func (s *hidden) invokedAgain(all []*applications) {
 	}
 }
 
-// written notes in what a value differs from the one before.
+// written records the values in which v differs from before.
 func (s *hidden) written(v, before any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -106,12 +106,12 @@ func (s *hidden) written(v, before any) {
 	}
 }
 
-// quotes are what may be around a value in the words of a server.
+// quotes are the quotes that a server may put around a value.
 var quotes = []string{`"`, `\"`, "'", "`"}
 
-// told returns what a server says without what must not be shown of it: values of a few characters where
-// they are quoted, or end it.
-func (s *hidden) told(text string) string {
+// redact returns a server's text without hidden values. It masks short values only where they are quoted,
+// or at the end after a colon.
+func (s *hidden) redact(text string) string {
 	text = s.in(text)
 	for value := range s.values {
 		for _, quote := range quotes {
@@ -124,25 +124,25 @@ func (s *hidden) told(text string) string {
 	return text
 }
 
-// answer is the server's answer, without what it shows of a Secret.
+// answer returns the server's response without content of Secrets.
 func (x *explainer) answer() report.ExplainedAnswer {
 	v := x.verdict
 	r, told := v.Response(), v.Told()
-	say := func(text string) string {
+	redact := func(text string) string {
 		if known, ok := told[text]; ok && known != text {
 			return known
 		}
-		return x.secrets.told(text)
+		return x.secrets.redact(text)
 	}
 	a := report.ExplainedAnswer{
-		Allowed: r.Allowed, Code: int(r.Code), Reason: string(r.Reason), Message: say(r.Message),
+		Allowed: r.Allowed, Code: int(r.Code), Reason: string(r.Reason), Message: redact(r.Message),
 		AuditAnnotations: map[string]string{}, Indeterminate: v.Open(),
 	}
 	for _, w := range r.Warnings {
-		a.Warnings = append(a.Warnings, say(w))
+		a.Warnings = append(a.Warnings, redact(w))
 	}
 	for key, value := range r.AuditAnnotations {
-		if a.AuditAnnotations[key] = x.secrets.told(value); x.secret() || x.secrets.audit[key] {
+		if a.AuditAnnotations[key] = x.secrets.redact(value); x.secret() || x.secrets.audit[key] {
 			a.AuditAnnotations[key] = policy.Masked
 		}
 	}

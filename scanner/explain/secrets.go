@@ -21,11 +21,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// hidden is what must not be shown: what the Secrets that policies read hold, and what
-// expressions make of it.
+// hidden has the values that must not be shown: the content of Secrets that policies read, and
+// values that expressions compute from it.
 type hidden struct {
 	values map[string]bool
-	// audit are the audit annotations that are made of it.
+	// audit has the audit annotations that are computed from it.
 	audit map[string]bool
 }
 
@@ -40,8 +40,8 @@ func (s *hidden) hold(values ...string) {
 	}
 }
 
-// reads notes what the Secrets among objects hold.
-func (s *hidden) reads(objects ...*admission.Object) {
+// addSecrets adds the values of the Secrets among objects.
+func (s *hidden) addSecrets(objects ...*admission.Object) {
 	for _, o := range objects {
 		if o != nil {
 			s.hold(secrets.Values(o.Content())...)
@@ -49,9 +49,9 @@ func (s *hidden) reads(objects ...*admission.Object) {
 	}
 }
 
-// takes notes what the expressions of a policy make of a Secret: what they do not give when the
-// Secret holds something else.
-func (s *hidden) takes(name string, w *policy.Watch) {
+// addComputed adds the values that the expressions of a policy compute from a Secret: those that change
+// when the Secret has other content.
+func (s *hidden) addComputed(name string, w *policy.Watch) {
 	if w.Sealed == nil {
 		return
 	}
@@ -63,8 +63,8 @@ func (s *hidden) takes(name string, w *policy.Watch) {
 	}
 }
 
-// differ notes in what the values of expressions differ from the sealed ones, and returns the
-// indexes of those that do.
+// differ adds the values that differ from those of the sealed expressions, and returns the indexes
+// of the expressions that differ.
 func (s *hidden) differ(all, sealed []policy.Watched) (indexes []int) {
 	for i := range all {
 		own, others := map[string]bool{}, map[string]bool{}
@@ -81,7 +81,7 @@ func (s *hidden) differ(all, sealed []policy.Watched) (indexes []int) {
 	return indexes
 }
 
-// texts adds the texts, and what else is no list and no map, of which a value is made.
+// texts adds the scalar values in a value, as text.
 func texts(v ref.Val, into map[string]bool) {
 	switch v := v.(type) {
 	case nil, types.Null, *types.Err, *types.Unknown:
@@ -119,7 +119,7 @@ func texts(v ref.Val, into map[string]bool) {
 	}
 }
 
-// natives is texts for what CEL keeps as values of Go, as it does with the fields of objects.
+// natives does the same as texts for Go values, which CEL uses for fields of objects.
 func natives(v reflect.Value, into map[string]bool) {
 	for v.IsValid() && v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -152,8 +152,7 @@ func natives(v reflect.Value, into map[string]bool) {
 	}
 }
 
-// in returns text without what must not be shown of it. Values of a few characters stay, unless
-// they are the whole text.
+// in returns text without hidden values. Short values are only masked if they are the whole text.
 func (s *hidden) in(text string) string {
 	if len(s.values) == 0 {
 		return text
@@ -171,13 +170,14 @@ func (s *hidden) in(text string) string {
 	return secrets.ConcealValues(text, values)
 }
 
-// changes are the lines in which policies change an object, without what they take from a Secret.
+// changes returns the diff of an object before and after policies mutated it, without values from
+// Secrets.
 func (x *explainer) changes(writes []mutation.Write) []string {
 	return diff.Lines(x.secrets.object(writes[0].Before), x.secrets.object(writes[len(writes)-1].After))
 }
 
-// object returns an object without what must not be shown of it. A diff masks what a Secret itself
-// holds.
+// object returns an object without hidden values. It keeps the data of a Secret, which the diff
+// masks.
 func (s *hidden) object(content map[string]any) map[string]any {
 	if len(s.values) == 0 {
 		return content
@@ -224,11 +224,11 @@ func (s *hidden) within(v any) any {
 
 // secret reports whether the request is about a Secret.
 func (x *explainer) secret() bool {
-	o := x.ask.Main()
+	o := x.request.Main()
 	return o != nil && o.GroupVersionKind().Group == "" && o.GroupVersionKind().Kind == "Secret"
 }
 
-// conceal hides what policies copied from a Secret to where others read it.
+// conceal masks values that policies copied from a Secret.
 func (x *explainer) conceal() {
 	if len(x.secrets.values) == 0 {
 		return
@@ -265,8 +265,8 @@ func (x *explainer) concealParts(parts []report.ExplainedPart) {
 	}
 }
 
-// shown is a value as CEL writes it. One that is cut, and is so long that it may be a part of what
-// must not be shown, is masked when it begins with it.
+// shown returns a value in CEL syntax without hidden values. A truncated value is masked if a long
+// hidden value contains its end.
 func (s *hidden) shown(value string) string {
 	shown := s.in(value)
 	if cut, ok := strings.CutSuffix(strings.TrimRight(value, `"]})`), "…"); ok {

@@ -14,14 +14,14 @@ import (
 	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// What is shown of an expression at most.
+// Limits of what is shown of an expression.
 const (
 	maxParts  = 1_500
 	maxDepth  = 60
 	maxRounds = 8
 )
 
-// tree makes the parts of an expression.
+// tree builds the parts of an expression.
 type tree struct {
 	expression *policy.Watched
 	info       *ast.SourceInfo
@@ -29,8 +29,7 @@ type tree struct {
 	left       int
 }
 
-// partsOf returns the whole expression as the one part, with its own; none when nothing was
-// recorded.
+// partsOf returns the whole expression as a single part with its subparts; nil if nothing was recorded.
 func partsOf(w *policy.Watched) []report.ExplainedPart {
 	if w.AST == nil || len(w.Parts) == 0 {
 		return nil
@@ -42,20 +41,20 @@ func partsOf(w *policy.Watched) []report.ExplainedPart {
 		}
 	}))
 	parts := t.part(w.AST.Expr(), w.Parts, 0)
-	if len(parts) == 1 && w.Evaluated { // what the server says
+	if len(parts) == 1 && w.Evaluated { // the server's result
 		if p := &parts[0]; w.Err != nil && p.State == report.StateError {
 			return parts
 		} else if w.Err != nil {
 			p.State, p.Value, p.Why = report.StateError, "", clip(w.Err.Error(), maxText)
 		} else if w.Value != nil {
-			t.settle(p, w.Value)
+			t.setResult(p, w.Value)
 		}
 	}
 	return parts
 }
 
-// part returns a part with its own parts; none for a literal. seen is what was recorded in the
-// round of the loop that it is in.
+// part returns a part with its subparts; nil for a literal. seen are the values recorded in the current
+// round of the enclosing loop.
 func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.ExplainedPart {
 	if e = t.written(e); isLiteral(e) || t.left <= 0 || depth > maxDepth {
 		return nil
@@ -66,7 +65,7 @@ func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.Expla
 		p.Line, p.Column = at.Line(), at.Column()+1
 	}
 	if v := t.valueOf(e, seen); v != nil {
-		t.settle(&p, v)
+		t.setResult(&p, v)
 	}
 	for i, child := range t.children(e) {
 		rounds := t.roundsOf(e, child, seen)
@@ -84,7 +83,7 @@ func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.Expla
 	return []report.ExplainedPart{p}
 }
 
-// isLiteral reports whether a part says itself what it is.
+// isLiteral reports whether the value of a part is evident from its text.
 func isLiteral(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -97,8 +96,8 @@ func isLiteral(e ast.Expr) bool {
 	return false
 }
 
-// settle says what a part gave.
-func (t *tree) settle(p *report.ExplainedPart, v ref.Val) {
+// setResult sets the result of a part.
+func (t *tree) setResult(p *report.ExplainedPart, v ref.Val) {
 	p.State, p.Value, p.Why = report.StateValue, "", ""
 	switch v := v.(type) {
 	case *types.Err:
@@ -118,7 +117,7 @@ func (t *tree) text(e ast.Expr) string {
 	return clip(strings.Join(strings.Fields(s), " "), maxText)
 }
 
-// macro returns a call of a macro as it is written; ok is false for what is none.
+// macro returns the call of a macro as it was written; ok is false if e is not a macro.
 func (t *tree) macro(e ast.Expr) (call ast.CallExpr, ok bool) {
 	written, ok := t.info.GetMacroCall(e.ID())
 	if !ok || written.Kind() != ast.CallKind {
@@ -127,7 +126,7 @@ func (t *tree) macro(e ast.Expr) (call ast.CallExpr, ok bool) {
 	return written.AsCall(), true
 }
 
-// children are the parts of which an expression is made.
+// children returns the direct parts of an expression.
 func (t *tree) children(e ast.Expr) []ast.Expr {
 	if call, ok := t.macro(e); ok {
 		return t.arguments(call)
@@ -162,13 +161,12 @@ func (t *tree) children(e ast.Expr) []ast.Expr {
 	return all
 }
 
-// isJoined reports whether operands of an operator that are joined by the same are shown beside one
-// another.
+// isJoined reports whether nested uses of an operator are shown as one list of operands.
 func isJoined(function string) bool {
 	return function == operators.LogicalAnd || function == operators.LogicalOr || function == operators.Add
 }
 
-// joined returns the operands of what is joined by an operator.
+// joined returns the operands of nested uses of an operator.
 func (t *tree) joined(operator string, e ast.Expr) []ast.Expr {
 	if _, ok := t.macro(e); ok || e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operator {
 		return []ast.Expr{e}
@@ -177,7 +175,7 @@ func (t *tree) joined(operator string, e ast.Expr) []ast.Expr {
 	return append(t.joined(operator, args[0]), t.joined(operator, args[1])...)
 }
 
-// isNamespace reports whether the target of a call is a part of the name of the function.
+// isNamespace reports whether the target of a call is a part of the function's name.
 func isNamespace(call ast.CallExpr) bool {
 	target := call.Target()
 	return target.Kind() == ast.IdentKind && policycel.IsFunction(target.AsIdent()+"."+call.FunctionName())
@@ -187,7 +185,7 @@ func isIndex(function string) bool {
 	return function == operators.Index || function == operators.OptIndex || function == operators.OptSelect
 }
 
-// operand returns the parts of what is selected from: fields of a variable are one part.
+// operand returns the parts of the operand of a selection: a chain of fields of a variable has none.
 func (t *tree) operand(e ast.Expr) []ast.Expr {
 	if _, ok := t.macro(e); ok {
 		return []ast.Expr{e}
@@ -205,7 +203,7 @@ func (t *tree) operand(e ast.Expr) []ast.Expr {
 	return []ast.Expr{e}
 }
 
-// arguments are what a macro is given, without the names that it binds.
+// arguments returns the arguments of a macro without the variables that it declares.
 func (t *tree) arguments(call ast.CallExpr) []ast.Expr {
 	var all []ast.Expr
 	args := call.Args()
@@ -217,14 +215,15 @@ func (t *tree) arguments(call ast.CallExpr) []ast.Expr {
 	}
 	for i, arg := range args {
 		if i < len(args)-1 && arg.Kind() == ast.IdentKind {
-			continue // a name
+			continue // a variable
 		}
 		all = append(all, t.written(arg))
 	}
 	return all
 }
 
-// written returns an argument of a macro: of one that is a macro itself only its id is there.
+// written returns an argument of a macro; for an argument that is itself a macro the call only has its
+// ID.
 func (t *tree) written(e ast.Expr) ast.Expr {
 	if e.Kind() != ast.UnspecifiedExprKind {
 		return e
@@ -238,7 +237,7 @@ func (t *tree) written(e ast.Expr) ast.Expr {
 	return found
 }
 
-// valueOf returns what was recorded of an expression.
+// valueOf returns the recorded value of an expression.
 func (t *tree) valueOf(e ast.Expr, seen []policycel.Seen) ref.Val {
 	if v := last(seen, e.ID()); v != nil {
 		return v
@@ -264,9 +263,9 @@ func last(seen []policycel.Seen, part int64) ref.Val {
 	return nil
 }
 
-// chosen returns which part of a condition is its chosen branch, whose value the condition has also when
-// nothing was recorded of it: cel-go evaluates fields of variables together with the condition. It is -1
-// for what is no condition.
+// chosen returns the index of the chosen branch of a conditional, or -1. The branch has the value of the
+// conditional even if no value of it was recorded: cel-go evaluates fields of variables together with
+// the conditional.
 func (t *tree) chosen(e ast.Expr, seen []policycel.Seen) int {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
 		switch t.valueOf(e.AsCall().Args()[0], seen) {
@@ -279,8 +278,8 @@ func (t *tree) chosen(e ast.Expr, seen []policycel.Seen) int {
 	return -1
 }
 
-// roundsOf returns what was recorded in each round of the loop in which an argument of a macro is
-// evaluated; nil when it is evaluated once.
+// roundsOf returns the values recorded in each round of the loop that evaluates an argument of a macro;
+// nil if it is evaluated once.
 func (t *tree) roundsOf(e, argument ast.Expr, seen []policycel.Seen) [][]policycel.Seen {
 	if _, ok := t.macro(e); !ok {
 		return nil
@@ -308,7 +307,7 @@ func (t *tree) roundsOf(e, argument ast.Expr, seen []policycel.Seen) [][]policyc
 	return rounds
 }
 
-// loopOf returns the innermost loop in whose rounds an expression is evaluated; nil for none.
+// loopOf returns the innermost loop that evaluates an expression in its rounds; nil if there is none.
 func (t *tree) loopOf(e ast.Expr) (loop ast.ComprehensionExpr) {
 	for _, l := range t.loops {
 		if c := l.AsComprehension(); within(c.LoopStep(), e.ID()) {
@@ -324,7 +323,7 @@ func within(e ast.Expr, id int64) bool {
 	return found
 }
 
-// rounds adds the rounds of a loop: the ones that decide, and the first.
+// rounds adds the rounds of a loop: first those that decide its result, up to a maximum.
 func (t *tree) rounds(p *report.ExplainedPart, argument ast.Expr, rounds [][]policycel.Seen, depth int) {
 	names := t.bound(argument)
 	shown := map[int]bool{}
@@ -342,7 +341,7 @@ func (t *tree) rounds(p *report.ExplainedPart, argument ast.Expr, rounds [][]pol
 		at := -1
 		for j := range p.Rounds {
 			if p.Rounds[j].Index == i {
-				at = j // of another argument of the same macro
+				at = j // added for another argument of the same macro
 			}
 		}
 		if at < 0 {
@@ -362,8 +361,8 @@ func (t *tree) rounds(p *report.ExplainedPart, argument ast.Expr, rounds [][]pol
 	p.MoreRounds = max(p.MoreRounds, len(rounds)-len(shown))
 }
 
-// isDecisive reports whether a round is one because of which a loop gave what it did: of all() the
-// one that is false, of exists() the one that is true, and any that fails.
+// isDecisive reports whether a round decides the result of a loop: a false one for all(), a true one for
+// exists(), and any that fails.
 func isDecisive(p *report.ExplainedPart, v ref.Val) bool {
 	b, ok := v.(types.Bool)
 	if !ok {

@@ -15,21 +15,21 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
-// maxValue is how many bytes of a value are shown, maxText of the text of a part.
+// maxValue is the maximum length in bytes of a value, maxText that of the text of a part.
 const (
 	maxValue = 300
 	maxText  = 500
 	maxNest  = 16
 )
 
-// text returns a value as CEL writes it, cut after maxValue bytes.
+// text returns a value in CEL syntax, truncated after maxValue bytes.
 func text(v ref.Val) string {
 	w := &writer{}
 	w.value(v, 0)
 	return clip(w.String(), maxValue)
 }
 
-// clip cuts text after a number of bytes.
+// clip truncates text after a number of bytes.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -40,7 +40,7 @@ func clip(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// writer writes the beginning of a value.
+// writer writes a value until it is full.
 type writer struct{ strings.Builder }
 
 func (w *writer) full() bool { return w.Len() > maxValue }
@@ -114,7 +114,7 @@ func (w *writer) list(v traits.Lister, depth int) {
 	w.WriteString("]")
 }
 
-// mapping writes a map. What is known by name only, as the checks of an authorizer are, is no map.
+// mapping writes a map.
 func (w *writer) mapping(v traits.Mapper, depth int) {
 	w.WriteString("{")
 	n := 0
@@ -148,7 +148,7 @@ func (w *writer) patch(v *mutation.JSONPatchVal) {
 	w.WriteString("}")
 }
 
-// native writes a value of a type that is not CEL's own, as those that policies construct.
+// native writes a value of a type that is not CEL's own, such as one that a policy constructs.
 func (w *writer) native(v ref.Val) {
 	if fields, ok := v.Value().(map[string]any); ok {
 		w.WriteString(v.Type().TypeName() + "{")

@@ -16,9 +16,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Ambiguities warns where what a root looks up is defined differently by other
-// roots, so that the verdict depends on which of them is deployed beside it. Every
-// version of a policy judges; of a namespace, CustomResourceDefinition or param the first root's counts.
+// Ambiguities warns if roots define an object differently that decides verdicts on a root, so that the
+// verdict depends on which of them are deployed to the same cluster. Of a policy every version judges;
+// of a namespace, CustomResourceDefinition or param the first root's version is used.
 func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []target.Pair) {
 	if len(t.Head.Ambiguous) == 0 {
 		return
@@ -33,7 +33,7 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 		switch kind := (schema.GroupKind{Group: key.Group, Kind: key.Kind}); {
 		case kinds.IsPolicy(kind):
 			effect = "each version judges the roots that do not define it themselves"
-		case kind == kinds.Namespace && looksInto(key.Name, pairs, visible) && differ(defs, labelsOf):
+		case kind == kinds.Namespace && readsNamespace(key.Name, pairs, visible) && differ(defs, labelsOf):
 			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
 		case kind == kinds.Definition && hasKind(pairs, defs[0].Object.Defined()) && differ(defs, specOf):
 			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
@@ -48,8 +48,8 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 	}
 }
 
-// looksInto reports whether a policy looks at the namespace of one of the pairs.
-func looksInto(namespace string, pairs []target.Pair, visible []target.Visible) bool {
+// readsNamespace reports whether a policy reads the namespace of one of the pairs.
+func readsNamespace(namespace string, pairs []target.Pair, visible []target.Visible) bool {
 	return slices.ContainsFunc(pairs, func(p target.Pair) bool { return p.Key.Namespace == namespace }) &&
 		slices.ContainsFunc(visible, func(v target.Visible) bool {
 			by := written.ByPolicy(v.Bindings)
@@ -57,29 +57,29 @@ func looksInto(namespace string, pairs []target.Pair, visible []target.Visible) 
 		})
 }
 
-// hasKind reports whether an object of a kind is judged.
+// hasKind reports whether one of the pairs is an object of a kind that is judged.
 func hasKind(pairs []target.Pair, kind schema.GroupKind) bool {
 	return slices.ContainsFunc(pairs, func(p target.Pair) bool {
 		return !p.Same && p.Head != nil && p.Head.GroupVersionKind().GroupKind() == kind
 	})
 }
 
-// differ reports whether versions of an object differ in a part of it.
+// differ reports whether a part of an object differs between its versions.
 func differ(defs []target.Definition, part func(*admission.Object) any) bool {
 	first := part(defs[0].Object)
 	return slices.ContainsFunc(defs[1:], func(d target.Definition) bool { return !reflect.DeepEqual(first, part(d.Object)) })
 }
 
-// labelsOf is what selectors and expressions can see of a namespace.
+// labelsOf returns the parts of a namespace that selectors and expressions can read.
 func labelsOf(o *admission.Object) any {
 	m, _ := o.Content()["metadata"].(map[string]any)
 	return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
 }
 
-// specOf is what decides about objects of the kind that a CustomResourceDefinition defines.
+// specOf returns the part of a CustomResourceDefinition that affects verdicts on objects of its kind.
 func specOf(o *admission.Object) any { return o.Content()["spec"] }
 
-// takesParam reports whether a binding may take the object of key for its policy.
+// takesParam reports whether a binding may use the object of key as the param of its policy.
 func takesParam(v target.Visible, key admission.Key) bool {
 	return slices.ContainsFunc(v.Bindings, func(b *admission.Object) bool {
 		return written.MayTake(b, key) && slices.ContainsFunc(v.Policies, func(p *admission.Object) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Bindings returns warnings of bindings of policies that nothing defines: the API server
-// accepts them, and they have no effect. What the base has too is not mentioned.
+// Bindings returns warnings about bindings to policies that do not exist: the API server accepts
+// them, and they have no effect. It omits bindings that had no effect at base either.
 func Bindings(targets []*target.Target) []lines.Finding {
 	var warnings []lines.Finding
 	for _, t := range targets {

@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// NoDefinition notes that a root has objects of kinds which nothing defines, and that are
-// not known by name either, that are judged all the same, because no policy could match
-// them. What a server finds wrong with them by the schema of the kind is not told.
+// NoDefinition notes objects of a root whose kinds are not built in and have no
+// CustomResourceDefinition, but that are judged because no policy could match them. They are not
+// checked against a schema.
 func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []target.Pair) {
 	var names []string
 	count := 0
@@ -28,12 +28,12 @@ func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []targ
 	if count == 0 {
 		return
 	}
-	g := l.gather("no definition", root.String(), count, names...)
+	g := l.addToNote("no definition", root.String(), count, names...)
 	what := "1 object is of a kind"
 	if g.count > 1 {
 		what = fmt.Sprintf("%d objects are of kinds", g.count)
 	}
-	l.say(g, fmt.Sprintf(
+	l.setMessage(g, fmt.Sprintf(
 		"%s without a CustomResourceDefinition in the repository, so no schema is checked; add it or give it with --context (%s)",
 		what, abbreviate(g.names)))
 }

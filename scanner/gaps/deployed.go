@@ -14,11 +14,11 @@ import (
 const (
 	// UnclaimedRoot is a root that no deployer applies.
 	UnclaimedRoot render.GapKind = "unclaimed root"
-	// GoneUnit is a unit that is gone from the repository, though not from the cluster.
+	// GoneUnit is a unit that is gone from the repository but not from the cluster.
 	GoneUnit render.GapKind = "gone unit"
 )
 
-// Deployers adds what the deployers of the repository apply, and what is not known of it.
+// Deployers adds the gaps and diagnostics of the deployers: what they apply that is not known.
 func (l *Ledger) Deployers() {
 	before := map[string]bool{}
 	for _, g := range graphGaps(l.Base) {
@@ -46,16 +46,15 @@ func (l *Ledger) Deployers() {
 	}
 }
 
-// remarkedBefore reports whether the deployers of the base have the same remark about the same
-// file, on whatever line.
+// remarkedBefore reports whether the deployers of the base have the same diagnostic for the same
+// file, on any line.
 func (l *Ledger) remarkedBefore(d render.Diagnostic) bool {
 	return l.Base != nil && l.Base.Graph != nil && slices.ContainsFunc(l.Base.Graph.Diagnostics, func(b render.Diagnostic) bool {
 		return b.Severity == d.Severity && b.Message == d.Message && b.Path == d.Path
 	})
 }
 
-// unevaluatedBefore reports whether the same ApplicationSets were not evaluated before the
-// change.
+// unevaluatedBefore reports whether the same ApplicationSets were not evaluated at base.
 func (l *Ledger) unevaluatedBefore() bool {
 	return l.Base != nil && l.Base.Graph != nil && l.Head.Graph != nil && slices.Equal(l.Base.Graph.Unevaluated, l.Head.Graph.Unevaluated)
 }
@@ -67,8 +66,8 @@ func graphGaps(s *change.Side) []render.Gap {
 	return s.Graph.Gaps
 }
 
-// Unclaimed says which roots no deployer of the repository applies, and adds those that the
-// change touches.
+// Unclaimed notes the roots that no deployer of the repository applies, and adds a gap for each one
+// that the change touches.
 func (l *Ledger) Unclaimed() {
 	if l.options.Config.Unclaimed == config.UnclaimedIgnore {
 		return
@@ -127,7 +126,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// GoneUnits adds units that are gone, where that does not say what becomes of their objects.
+// GoneUnits adds units that are gone if their objects may stay in the cluster.
 func (l *Ledger) GoneUnits() {
 	if l.Base == nil {
 		return

@@ -21,9 +21,9 @@ const (
 	operatorGroup = "fluxcd.controlplane.io"
 )
 
-// deploying returns what objects of a kind have a controller deploy that is not rendered;
-// empty for other kinds. Kustomizations of Flux are units.
-func deploying(kind schema.GroupKind, o *admission.Object) string {
+// deployedBy returns a description of the objects that a controller deploys because of an object and that are not
+// rendered; empty for other kinds. Kustomizations of Flux are not included, since they are units.
+func deployedBy(kind schema.GroupKind, o *admission.Object) string {
 	switch kind.Group + "/" + kind.Kind {
 	case "helm.toolkit.fluxcd.io/HelmRelease":
 		return "the objects of " + chartOf(o)
@@ -39,7 +39,7 @@ func deploying(kind schema.GroupKind, o *admission.Object) string {
 	return ""
 }
 
-// chartOf names the chart of a HelmRelease.
+// chartOf returns a description of the chart of a HelmRelease.
 func chartOf(o *admission.Object) string {
 	text := func(fields ...string) string {
 		var at any = o.Content()
@@ -59,8 +59,8 @@ func chartOf(o *admission.Object) string {
 	return "its chart"
 }
 
-// Deploying adds changed objects that have a controller deploy others which are not rendered,
-// sources that are turned to another revision, and changed ConfigMaps and Secrets that charts take their values from.
+// Deploying adds changed objects that make a controller deploy others which are not rendered, sources whose URL or
+// revision changes, and changed ConfigMaps and Secrets with values for charts.
 func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 	for _, p := range pairs {
 		if p.Same {
@@ -71,11 +71,11 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		if l.isFollowed(t, p) {
 			continue
 		}
-		if what := deploying(kind, o); what != "" && !l.isRendered(t, p) {
+		if what := deployedBy(kind, o); what != "" && !l.isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, what+" are not judged")
 			continue
 		}
-		if turned(p) && !l.isRendered(t, p) {
+		if sourceChanged(p) && !l.isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, "it is turned to another URL or revision: what that has is not judged")
 			continue
 		}
@@ -84,14 +84,15 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		for _, release := range t.Head.Releases {
 			if takesValues(release, p.Key) && !l.isUnit(t, t.Head.Cluster.Key(release)) {
-				l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
+				l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deployedBy(release.GroupVersionKind().GroupKind(), release)))
 			}
 		}
 	}
 }
 
-// isFollowed reports whether what an object has deployed is judged, or reported, as units: a
-// HelmRelease and a ResourceSet are one, and where a unit applies a source of charts, whatever uses it is.
+// isFollowed reports whether the objects that are deployed because of an object are judged, or reported, as units:
+// HelmReleases and ResourceSets are units themselves, and if a unit applies a source of charts, the releases that use
+// it are units.
 func (l *Ledger) isFollowed(t *target.Target, p target.Pair) bool {
 	switch kind := p.Object().GroupVersionKind(); {
 	case kind.GroupKind() == kinds.HelmRelease, kind.Group == operatorGroup && kind.Kind != "FluxInstance":
@@ -108,9 +109,9 @@ func (l *Ledger) isUnit(t *target.Target, key admission.Key) bool {
 	return l.IsUnit(t.Cluster, render.ObjectRef{Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name})
 }
 
-// turned reports whether a request has a source of Flux take another repository or another
-// revision of it, so that what it has is not in the trees of the change.
-func turned(p target.Pair) bool {
+// sourceChanged reports whether a request changes the repository or the revision of a source of Flux, so that its new
+// content is not in the trees of the change.
+func sourceChanged(p target.Pair) bool {
 	if p.Base == nil || p.Head == nil || p.Head.GroupVersionKind().Group != sourceGroup {
 		return false
 	}
@@ -121,8 +122,8 @@ func turned(p target.Pair) bool {
 	})
 }
 
-// isRendered reports whether what a source of Flux has in the head is judged: units are made of
-// it, and no HelmRelease that is none has a chart of it.
+// isRendered reports whether the head's content of a source of Flux is judged: units use it, and every HelmRelease
+// with a chart of it is a unit.
 func (l *Ledger) isRendered(t *target.Target, p target.Pair) bool {
 	if p.Head == nil || p.Head.GroupVersionKind().Group != sourceGroup {
 		return false
@@ -139,7 +140,7 @@ func (l *Ledger) isRendered(t *target.Target, p target.Pair) bool {
 	})
 }
 
-// takesChart reports whether a HelmRelease names a source of its chart like this.
+// takesChart reports whether a HelmRelease takes its chart from a source with a name.
 func takesChart(o *admission.Object, name string) bool {
 	for _, path := range [][]string{{"spec", "chartRef", "name"}, {"spec", "chart", "spec", "sourceRef", "name"}} {
 		if is, _, _ := unstructured.NestedString(o.Content(), path...); is == name {

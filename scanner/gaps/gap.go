@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Kinds of gaps that are not in render: what could not be judged.
+// Kinds of gaps in addition to those of package render.
 const (
-	// Object is an object, or what a controller creates of it.
+	// Object is an object, or an object that a controller creates from it.
 	Object render.GapKind = "object"
-	// Policy is a policy or binding, or what may hold some.
+	// Policy is a policy or binding, or a root that may have some.
 	Policy render.GapKind = "policy"
 	// Manifest is a file that a root does not list.
 	Manifest render.GapKind = "manifest"
@@ -20,28 +20,28 @@ const (
 // Gap is something that was not judged.
 type Gap struct {
 	render.Gap
-	// Tree is that of the position, change.Base or change.Head.
+	// Tree is the tree of the position, change.Base or change.Head.
 	Tree string
-	// Object is what was not judged, if it is an object: its lines are the gap's position.
-	// Key is its key.
+	// Object is the object that was not judged, if the gap is an object; its location is then the
+	// gap's. Key is its key.
 	Object *admission.Object
 	Key    admission.Key
 	// Policy is the name of the policy that was not evaluated.
 	Policy string
-	// Untouched is set when the change does not make the gap what it is.
+	// Untouched is set if the change does not affect the gap.
 	Untouched bool
 
 	// location is where the object is written.
 	location report.Location
 }
 
-// objectGap returns the gap of an object that is written in one of the roots.
+// objectGap returns a gap for an object that was rendered from a root.
 func objectGap(kind render.GapKind, o *admission.Object, key admission.Key, why string) Gap {
 	gap := render.Gap{Kind: kind, Root: change.OriginOf(o).Root.RootID, Why: why, Identity: why}
 	return Gap{Gap: gap, Object: o, Key: key}
 }
 
-// what returns the kind as a report has it.
+// what returns the kind for the report.
 func (g *Gap) what() string {
 	if g.Kind == render.GapRefused || g.Kind == render.GapFailed {
 		return "root"
@@ -49,7 +49,7 @@ func (g *Gap) what() string {
 	return string(g.Kind)
 }
 
-// indeterminate returns the gap as a report has it.
+// indeterminate converts the gap for the report.
 func (g *Gap) indeterminate() report.Indeterminate {
 	i := report.Indeterminate{What: g.what(), Why: g.Why, Original: g.Original, Policy: g.Policy, Root: g.Root.String(), Untouched: g.Untouched}
 	if g.Object != nil {

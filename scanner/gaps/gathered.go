@@ -7,17 +7,17 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// gathered is one note about the objects of all roots to which it applies.
+// gathered is one note about objects of all roots to which it applies.
 type gathered struct {
-	// at is the place of the note.
+	// at is the index of the note in Ledger.Notes.
 	at    int
 	count int
-	// roots and names are those of the objects, each once.
+	// roots and names are those of the objects, without repeats.
 	roots, names []string
 }
 
-// gather adds objects of a root to what notes say that have a key in common.
-func (l *Ledger) gather(key, root string, count int, names ...string) *gathered {
+// addToNote adds objects of a root to the note with a key.
+func (l *Ledger) addToNote(key, root string, count int, names ...string) *gathered {
 	g := l.gathered[key]
 	if g == nil {
 		g = &gathered{at: len(l.Notes)}
@@ -37,8 +37,9 @@ func (l *Ledger) gather(key, root string, count int, names ...string) *gathered 
 	return g
 }
 
-// say sets what a note says. One about a single root is of that root, others name them.
-func (l *Ledger) say(g *gathered, message string) {
+// setMessage sets the message of a note. The note belongs to its root if there is one; otherwise
+// the message lists the roots.
+func (l *Ledger) setMessage(g *gathered, message string) {
 	note := &l.Notes[g.at]
 	if note.Message = message; len(g.roots) > 1 {
 		note.Root, note.Message = "", fmt.Sprintf("%s: %d roots (%s)", message, len(g.roots), abbreviate(g.roots))

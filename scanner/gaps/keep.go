@@ -8,10 +8,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// KeepRoots makes roots of the base that still have their files roots of the head
-// too. Else a change could take a root out of the gate's sight: by a kustomization
-// that uses it and patches what it renders to, by making a component of it, or by
-// reading one of its files.
+// KeepRoots makes roots of the base that still have files roots of the head too. Otherwise a change
+// could exclude a root from judging: by a kustomization that uses it and patches its objects, by
+// making it a component, or by using one of its files.
 func (l *Ledger) KeepRoots() {
 	for _, root := range l.Base.Found.Roots {
 		if _, ok := l.Head.Root(root.RootID); ok || root.Unit != nil {
@@ -25,11 +24,10 @@ func (l *Ledger) KeepRoots() {
 	l.unlisted()
 }
 
-// keepBelow makes roots of directories at or below a plain root of the base that the
-// change adds manifests or a kustomization to, and that only kustomizations outside of
-// that root use: what applies the root with all below it applies them as they are. Such a
-// directory of manifests is a root of the base too, so that only what is new counts as
-// new.
+// keepBelow makes roots of directories at or below a plain root of the base to which the change
+// adds manifests or a kustomization, and that only kustomizations outside of that root use: a tool
+// that applies the root recursively applies them unpatched. A directory of manifests also becomes a
+// root of the base, so that only its new objects count as new.
 func (l *Ledger) keepBelow() {
 	var below []string
 	for dir, users := range l.Head.Renderer.Users() {
@@ -44,7 +42,7 @@ func (l *Ledger) keepBelow() {
 	}
 }
 
-// keepNew makes a root of a directory with something new to apply.
+// keepNew makes a root of a directory if the change adds a kustomization or manifests to it.
 func (l *Ledger) keepNew(dir string) {
 	if l.Head.HasKustomization(dir) {
 		if !l.Base.HasKustomization(dir) {
@@ -62,9 +60,9 @@ func (l *Ledger) keepNew(dir string) {
 	}
 }
 
-// unlisted adds new and changed manifests in plain roots of the base that are
-// kustomizations now which do not have them for resources: what goes on applying the
-// directory's files applies them.
+// unlisted adds manifests that are new or changed, in directories that were plain roots at base and
+// have a kustomization at head, if they are not among its resources: a tool that applies the
+// directory's files still applies them.
 func (l *Ledger) unlisted() {
 	for _, before := range l.Base.Found.Roots {
 		now, ok := l.Head.Root(before.RootID)
@@ -86,8 +84,7 @@ func (l *Ledger) addUnlisted(root render.RootID, name string) {
 	}})
 }
 
-// still returns a root of the other side as it is on this one; ok is false when
-// nothing of it is left.
+// still returns a root of the other side as it is on this one; ok is false if its files are gone.
 func still(s *change.Side, root render.Root) (render.Root, bool) {
 	if s.HasKustomization(root.Dir) {
 		return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: root.Dir}}, true
@@ -95,7 +92,7 @@ func still(s *change.Side, root render.Root) (render.Root, bool) {
 	if root.Kind != render.KindPlain || !slices.ContainsFunc(root.Files, s.Has) {
 		return render.Root{}, false
 	}
-	return s.Renderer.Plain(root.Dir) // new files too: what uses one may delete what is in it
+	return s.Renderer.Plain(root.Dir) // including new files: a kustomization that uses one may delete its objects
 }
 
 // plainAbove returns the nearest plain root at or above a directory.

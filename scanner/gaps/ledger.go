@@ -15,27 +15,26 @@ import (
 // Ledger collects what was not judged.
 type Ledger struct {
 	*change.Change
-	// Counts are the roots of the head by outcome.
+	// Counts has the number of roots of the head by outcome.
 	Counts report.RootCounts
-	// Failed are findings about roots that do not render and did before, or are new.
+	// Failed are findings about roots that do not render at head and rendered at base or are new.
 	Failed []lines.Finding
-	// Notes are remarks.
+	// Notes are diagnostics.
 	Notes []report.Diagnostic
 
 	gaps []Gap
-	// unjudged holds the roots that are known not to be judged as a whole, in a way that
-	// counts against the change.
+	// unjudged has the roots that are not judged at all because of the change.
 	unjudged map[render.RootID]bool
 	gathered map[string]*gathered
 	options  Options
 }
 
-// Options are what a ledger goes by besides the change.
+// Options are the options of a ledger.
 type Options struct {
 	Config config.Config
-	// Under restricts it to directories and files; none for all.
+	// Under restricts the ledger to directories and files; empty means no restriction.
 	Under []string
-	// Refused are directories that are not to be rendered, each with the reason.
+	// Refused maps directories that are not to be rendered to the reason.
 	Refused map[string]string
 	Workers parallel.Workers
 }
@@ -47,7 +46,7 @@ func New(c *change.Change, options Options) *Ledger {
 
 // Add adds a gap.
 func (l *Ledger) Add(g Gap) {
-	if g.Untouched && g.what() != "root" { // it is one of many, and not worth looking for its line
+	if g.Untouched && g.what() != "root" { // there are many of these, and finding their lines is not worth the time
 		g.Locate = nil
 	}
 	l.gaps = append(l.gaps, g)
@@ -58,7 +57,7 @@ func (l *Ledger) AddObject(kind render.GapKind, o *admission.Object, key admissi
 	l.Add(objectGap(kind, o, key, why))
 }
 
-// addRoot adds a gap that is a root as a whole, which the trees know by ids.
+// addRoot adds a gap for a whole root with the given IDs.
 func (l *Ledger) addRoot(g Gap, ids ...render.RootID) {
 	l.Add(g)
 	for _, id := range ids {
@@ -66,18 +65,18 @@ func (l *Ledger) addRoot(g Gap, ids ...render.RootID) {
 	}
 }
 
-// Note adds a remark.
+// Note adds a diagnostic.
 func (l *Ledger) Note(d report.Diagnostic) { l.Notes = append(l.Notes, d) }
 
-// Unlocated notes that lines of a root are not known, if err says why.
+// Unlocated notes that lines of findings in a root are not known, if err is not nil.
 func (l *Ledger) Unlocated(root string, err error) {
 	if err != nil {
 		l.Note(report.Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
 	}
 }
 
-// Locate finds the lines of what was not judged, and of findings and remarks with them: what it takes to find
-// those of a root takes much memory, and is there for one root at a time.
+// Locate finds the lines of objects that were not judged, and of findings and remarks. It does all of this
+// for one root at a time, since the positions of a root take much memory.
 func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, findings, remarks []lines.Finding) error {
 	var objects []*admission.Object
 	var of []*Gap
@@ -95,7 +94,7 @@ func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, findings, r
 	return err
 }
 
-// Indeterminate returns the gaps as a report has them. The report puts them in its order.
+// Indeterminate returns the gaps for the report, unsorted.
 func (l *Ledger) Indeterminate() []report.Indeterminate {
 	all := []report.Indeterminate{}
 	for i := range l.gaps {

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Left notes which objects an Application of Argo CD no longer applies and leaves in the cluster: no
+// Left notes the objects that an Application of Argo CD no longer applies and leaves in the cluster. No
 // request is made for them.
 func (l *Ledger) Left() {
 	if l.Base == nil {
@@ -49,7 +49,7 @@ func (l *Ledger) Left() {
 	}
 }
 
-// appliedNames are the names of all objects that the head applies, by cluster.
+// appliedNames returns the names of all objects that the head applies, by cluster.
 func (l *Ledger) appliedNames() map[clusterName]bool {
 	names := map[clusterName]bool{}
 	for _, root := range l.Head.Found.Roots {
@@ -60,7 +60,7 @@ func (l *Ledger) appliedNames() map[clusterName]bool {
 	return names
 }
 
-// clusterName is what an object is called in a cluster.
+// clusterName identifies an object in a cluster.
 type clusterName struct{ cluster, group, kind, namespace, name string }
 
 func nameOf(root render.Root, o *admission.Object) clusterName {
@@ -79,7 +79,7 @@ func are(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// Reinstalled notes which releases are removed with all their objects and installed anew.
+// Reinstalled warns about releases that are removed with all their objects and installed anew.
 func (l *Ledger) Reinstalled() {
 	for _, root := range l.Head.Found.Roots {
 		if l.Selected(root.RootID) && change.Reinstalled(root) {
@@ -92,8 +92,8 @@ func (l *Ledger) Reinstalled() {
 	}
 }
 
-// Preserved adds the releases that a change touches and whose upgrades keep values of the releases before,
-// which the repository does not have.
+// Preserved adds the releases that a change touches and whose upgrades keep values of earlier releases,
+// which are not in the repository.
 func (l *Ledger) Preserved() {
 	if l.Base == nil {
 		return

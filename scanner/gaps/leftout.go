@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// whyLeftOut returns why something is in no root.
+// whyLeftOut returns the reason why something is in no root.
 func whyLeftOut(kind render.GapKind) string {
 	switch kind {
 	case render.GapSubmodule:
@@ -39,7 +39,7 @@ func whyLeftOut(kind render.GapKind) string {
 	return "a Helm chart, whose templates are not rendered"
 }
 
-// LeftOut adds what may be applied though it is in no root.
+// LeftOut adds files and directories that may be applied although they are in no root.
 func (l *Ledger) LeftOut() {
 	now, before := leftOutBy(l.Head), leftOutBy(l.Base)
 	for _, o := range l.Head.Found.Gaps {
@@ -58,7 +58,7 @@ func (l *Ledger) LeftOut() {
 	}
 }
 
-// isTaken reports whether a unit applies what is in no directory's root.
+// isTaken reports whether a unit reads a file or directory that is in no root.
 func isTaken(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
 	case render.GapComponent, render.GapJsonnet, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest, render.GapTestData:
@@ -67,7 +67,7 @@ func isTaken(s *change.Side, o render.Gap) bool {
 	return false
 }
 
-// leftOutBy returns what is left out of a side, by path; nothing of none.
+// leftOutBy returns the gaps of a side by path; from may be nil.
 func leftOutBy(from *change.Side) map[string]render.Gap {
 	all := map[string]render.Gap{}
 	if from != nil {
@@ -81,7 +81,7 @@ func leftOutBy(from *change.Side) map[string]render.Gap {
 func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 	if o.Kind == render.GapExtension && l.isGiven(o) {
 		if l.isNamed(o) {
-			return // and read
+			return // it is read
 		}
 	} else if !l.Chooses(o.Root) || !change.UnderAny(l.options.Under, o.Path) {
 		return
@@ -91,17 +91,17 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
 }
 
-// isGiven reports whether a gap is where the configuration takes policies or context from.
+// isGiven reports whether a gap is in a configured path of policies or context.
 func (l *Ledger) isGiven(o render.Gap) bool {
 	return slices.ContainsFunc(l.options.Config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
 }
 
-// isNamed reports whether the configuration names the very file.
+// isNamed reports whether the configuration names this file itself.
 func (l *Ledger) isNamed(o render.Gap) bool {
 	return slices.ContainsFunc(l.options.Config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
 }
 
-// takesIn reports whether what the other side leaves out is in a root of this one.
+// takesIn reports whether a gap of the other side is in a root of this side.
 func takesIn(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
 	case render.GapComponent:

@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Leftover returns why a refusal of an object may mean nothing: its manifest lies
-// below a kustomization that does not use it, so it may be a patch that is switched
-// off or a sample that nobody applies, incomplete on its own. Empty when it is not.
+// Leftover returns why the refusal of an object may not matter: its manifest is below a
+// kustomization that does not use it, so it may be a disabled patch or a sample, incomplete by
+// itself. It returns "" otherwise.
 func Leftover(o *admission.Object) string {
 	from := change.OriginOf(o)
 	if from.Extra() || from.Root.Kind != render.KindPlain {

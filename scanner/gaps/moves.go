@@ -11,14 +11,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Move notes a move of which it is not known which object became which.
+// Move notes a move of objects between roots for which it is not known which object became which.
 func (l *Ledger) Move(m *target.Move) {
 	l.Note(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
 		"%s is gone from %s and new in %s: which of them became which is not known, so what differs is judged each way",
 		m.Key, rootsOf(m.From), rootsOf(m.To))})
 }
 
-// Replaced warns of a unit that deletes objects before a new one applies them.
+// Replaced warns about a unit that deletes objects before a new unit applies them.
 func (l *Ledger) Replaced(r *target.Replaced) {
 	why := "which is gone"
 	if _, stays := l.Head.Root(r.From); stays {
@@ -39,7 +39,8 @@ func (l *Ledger) Replaced(r *target.Replaced) {
 	})
 }
 
-// deploys reports whether an object has others applied, and deleted when it is.
+// deploys reports whether a controller applies other objects because of an object, and deletes them
+// with it.
 func deploys(o *admission.Object) bool {
 	switch o.GroupVersionKind().GroupKind().String() {
 	case "HelmRelease.helm.toolkit.fluxcd.io", "Kustomization.kustomize.toolkit.fluxcd.io", "ResourceSet.fluxcd.controlplane.io":

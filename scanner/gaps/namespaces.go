@@ -8,10 +8,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// AssumedNamespace notes that objects of a root name no namespace, so that the verdicts
-// on them are those of the namespace which is assumed: nothing in the repository says who
-// applies the root, and where. Of units it is known: Helm and Argo CD have a namespace for
-// such objects, and Flux does not apply them.
+// AssumedNamespace notes that objects of a root have no namespace, so that their verdicts are those
+// for an assumed namespace: nothing in the repository defines which tool applies the root, and to
+// which namespace. It does not apply to units: Helm and Argo CD set a namespace on such objects,
+// and Flux does not apply them.
 func (l *Ledger) AssumedNamespace(t *target.Target, root render.RootID, pairs []target.Pair) {
 	if t.Namespace != "" || root.Object != (render.ObjectRef{}) {
 		return
@@ -25,12 +25,12 @@ func (l *Ledger) AssumedNamespace(t *target.Target, root render.RootID, pairs []
 	if count == 0 {
 		return
 	}
-	g := l.gather("assumed namespace "+assumed, root.String(), count)
+	g := l.addToNote("assumed namespace "+assumed, root.String(), count)
 	what := "an object names"
 	if g.count > 1 {
 		what = fmt.Sprintf("%d objects name", g.count)
 	}
-	l.say(g, fmt.Sprintf(
+	l.setMessage(g, fmt.Sprintf(
 		"%s no namespace, so the verdicts are those of namespace %s; if they are applied in another, name it under targets in %s (namespace)",
 		what, assumed, config.FileName))
 }

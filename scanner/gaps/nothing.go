@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// Nothing warns of a change that selects no root, and of paths that the user asked about under
-// which there is none. If somebody named these paths, and nothing at all was judged, that is
-// a mistake, as a glob is that matches nothing. do is what is done with roots, as judge.
+// Nothing warns if no root is selected, and about paths named by the user that contain none. If the user
+// named the paths and nothing at all was judged, it returns an error, as for a glob without a match. do is
+// the verb for messages, such as "judge".
 func (l *Ledger) Nothing(named bool, do string) error {
 	none := len(l.SelectedRoots()) == 0
 	if none && named && len(l.gaps)+len(l.Failed) == 0 {
@@ -29,7 +29,7 @@ func (l *Ledger) Nothing(named bool, do string) error {
 		l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to " + do + ": no root was found"})
 	}
 	for _, name := range l.paths() {
-		if !isTop(name) && !l.selects(name) && !l.tellsOf(name) && !l.usersSelected(name) {
+		if !isTop(name) && !l.selects(name) && !l.hasGapUnder(name) && !l.usersSelected(name) {
 			l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to " + do + ": " + l.whyNothing(name)})
 		}
 	}
@@ -38,7 +38,7 @@ func (l *Ledger) Nothing(named bool, do string) error {
 
 func isTop(name string) bool { return path.Clean(name) == "." }
 
-// paths are what the user asked about: the whole tree, if nothing else.
+// paths returns the paths that the user named, or the whole tree.
 func (l *Ledger) paths() []string {
 	if len(l.options.Under) == 0 {
 		return []string{"."}
@@ -51,12 +51,12 @@ func (l *Ledger) selects(name string) bool {
 	return slices.ContainsFunc(l.SelectedRoots(), func(id render.RootID) bool { return l.IsOf(id, name) })
 }
 
-// tellsOf reports whether something that was not judged is at or below a path.
-func (l *Ledger) tellsOf(name string) bool {
+// hasGapUnder reports whether there is a gap at or below a path.
+func (l *Ledger) hasGapUnder(name string) bool {
 	return slices.ContainsFunc(l.gaps, func(g Gap) bool { return change.Under(name, g.Path) })
 }
 
-// whyNothing says why nothing is judged of a path, and what to do.
+// whyNothing returns the reason why nothing is judged at a path, with advice.
 func (l *Ledger) whyNothing(name string) string {
 	said := path.Clean(name)
 	if isTop(name) {
@@ -81,7 +81,7 @@ func (l *Ledger) whyNothing(name string) string {
 	return said + " has no manifest, kustomization or chart"
 }
 
-// unclaimedUnder are the roots at or below a path that no deployer applies.
+// unclaimedUnder returns the roots at or below a path that no deployer applies.
 func (l *Ledger) unclaimedUnder(name string) []string {
 	var roots []string
 	for _, u := range l.Change.Unclaimed {
@@ -93,7 +93,7 @@ func (l *Ledger) unclaimedUnder(name string) []string {
 	return slices.Compact(roots)
 }
 
-// users are the directories whose kustomizations use what is at or below a path.
+// users returns the directories whose kustomizations use something at or below a path.
 func (l *Ledger) users(name string) []string {
 	var users []string
 	for dir, by := range l.Head.Renderer.Users() {
@@ -105,13 +105,14 @@ func (l *Ledger) users(name string) []string {
 	return slices.Compact(users)
 }
 
-// usersSelected reports whether kustomizations use what is at or below a path, and all of them are judged.
+// usersSelected reports whether kustomizations use something at or below a path, and all of them are
+// judged.
 func (l *Ledger) usersSelected(name string) bool {
 	users := l.users(name)
 	return len(users) > 0 && !slices.ContainsFunc(users, func(dir string) bool { return !l.selects(dir) })
 }
 
-// Alone notes which files that the user asked about are judged by themselves.
+// Alone notes the files named by the user that are judged by themselves.
 func (l *Ledger) Alone() {
 	for _, n := range l.Named {
 		if n.Alone && l.selects(n.Path) {

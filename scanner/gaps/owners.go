@@ -8,10 +8,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Owners adds definitions that the change makes of a kind that the base defines by
-// another name. An API server does not accept the names of the later one (condition
-// NamesAccepted of apiextensions.k8s.io/v1), so that which resource the objects of the kind
-// are, and which policies match them, is not what the change says.
+// Owners adds CustomResourceDefinitions of the change for a kind that the base defines under
+// another name. An API server does not accept the names of the later one (condition NamesAccepted
+// of apiextensions.k8s.io/v1), so it is not known which resource objects of the kind belong to and
+// which policies match them.
 func (l *Ledger) Owners(targets []*target.Target) {
 	for _, t := range targets {
 		if t.Base == nil {

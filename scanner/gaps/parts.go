@@ -17,15 +17,14 @@ import (
 type RefusedPolicy struct {
 	policy.Refusal
 	Key admission.Key
-	// Root is the root, or the part of one, that has it.
+	// Root is the root, or the part of a root, with the object.
 	Root   render.RootID
 	Status report.Status
 }
 
-// Parts returns the policies and bindings of refused roots that an API server would not
-// accept. Such a root stays indeterminate, but whether an API server would accept a policy
-// hardly depends on the overlay: what can be rendered of the root is enough to
-// tell. Nothing else is judged by parts.
+// Parts returns the policies and bindings of refused roots that an API server would not accept.
+// Such a root stays indeterminate, but whether a policy is accepted hardly depends on the overlay,
+// so the parts of the root that can be rendered are sufficient. Nothing else is judged by parts.
 func (l *Ledger) Parts(ctx context.Context, targets []*target.Target) ([]RefusedPolicy, error) {
 	head := l.Head.PoliciesOfParts(ctx, l.RefusedRoots(l.Head, true))
 	var base []*admission.Object
@@ -46,8 +45,8 @@ func (l *Ledger) Parts(ctx context.Context, targets []*target.Target) ([]Refused
 	return refusedParts(ctx, targets, base, head), nil
 }
 
-// refusedParts returns what the clusters of targets refuse of head, each object once:
-// several targets and roots may share a part.
+// refusedParts returns the policies in head that the clusters of targets refuse, each object once,
+// since several targets and roots may share a part.
 func refusedParts(ctx context.Context, targets []*target.Target, base, head []*admission.Object) []RefusedPolicy {
 	var all []RefusedPolicy
 	seen := map[*admission.Object]bool{}

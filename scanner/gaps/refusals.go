@@ -7,9 +7,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Refusals returns policies that take no effect on what was reviewed because an API
-// server would not accept them, where they are no findings of their own: those given
-// beside the trees. Those that did not change are added to the ledger.
+// Refusals returns the policies given in addition to the trees that have no effect because an API
+// server would not accept them. It adds a gap for refused policies of the trees that did not
+// change; refused ones that changed have findings already.
 func (l *Ledger) Refusals(reviewed []*target.RootReview) []RefusedPolicy {
 	var given []RefusedPolicy
 	seen := map[string]bool{}

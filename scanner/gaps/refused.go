@@ -8,15 +8,14 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// refusedRoots makes the scan incomplete for what the caller refuses and is not among the
-// roots that are judged: it may be of the base only, a part of a root, or hold policies
-// for others.
+// refusedRoots adds a gap for each directory that the caller refuses and that is not a judged root:
+// it may be a root of the base only, a part of a root, or hold policies for other roots.
 func (l *Ledger) refusedRoots() {
 	for _, dir := range slices.Sorted(maps.Keys(l.options.Refused)) {
 		root, _ := l.Head.RootAt(dir)
 		r := l.Head.Roots[root.RootID]
 		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && l.Selected(render.RootID{Dir: dir}) {
-			continue // refusedRoot had it
+			continue // refusedRoot added it
 		}
 		l.Counts.Indeterminate++
 		l.Counts.Lost++

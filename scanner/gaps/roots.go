@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// Roots returns what became of every selected root of the head, so that
-// nothing goes missing silently.
+// Roots records the outcome of every selected root of the head and of every root that is gone, so
+// that none is missed silently.
 func (l *Ledger) Roots() {
 	for _, root := range l.Head.Found.Roots {
 		r := l.Head.Roots[root.RootID]
@@ -54,8 +54,8 @@ func (l *Ledger) root(r *change.Rendered) {
 	}
 }
 
-// refusedRoot adds a root that was not rendered. One that rendered before must not pass,
-// whatever the reason: a remote base would turn the gate off.
+// refusedRoot adds a root that was not rendered. If it rendered at base it counts as lost, and the
+// scan must not pass: otherwise a change could avoid its verdict with a remote base.
 func (l *Ledger) refusedRoot(r *change.Rendered, before *render.Problem) {
 	l.Counts.Indeterminate++
 	if l.RenderedBefore(r.ID) || l.Head.Refuses(r.Root) {
@@ -65,7 +65,8 @@ func (l *Ledger) refusedRoot(r *change.Rendered, before *render.Problem) {
 	l.addRoot(Gap{Gap: gap, Tree: change.Head, Untouched: before != nil && !l.Touched[r.ID] && !l.Head.Refuses(r.Root)}, r.ID)
 }
 
-// lackingRoot adds what a root was rendered without. One that rendered whole before must not pass.
+// lackingRoot adds the parts that a root was rendered without. If it rendered completely at base,
+// the scan must not pass.
 func (l *Ledger) lackingRoot(r *change.Rendered) {
 	if l.LackedMore(r.ID) {
 		l.Note(report.Diagnostic{Severity: "note", Root: r.ID.String(), Message: fmt.Sprintf(
@@ -84,8 +85,8 @@ func (l *Ledger) lackingRoot(r *change.Rendered) {
 	l.Add(Gap{Gap: gap, Tree: change.Head, Untouched: l.Base != nil && !l.Touched[r.ID]})
 }
 
-// failingRoot adds a root that renders neither before nor after the change. What
-// a change that touches it does is not known.
+// failingRoot adds a root that renders neither before nor after the change. If the change touches
+// it, its effect is not known.
 func (l *Ledger) failingRoot(r *change.Rendered) {
 	gap, _ := r.Gap()
 	gap.Why = "this root does not render, as it did not before the change, and is not judged: " + gap.Why
@@ -99,7 +100,7 @@ func (l *Ledger) failingRoot(r *change.Rendered) {
 	})
 }
 
-// goneRoot adds a root that is gone, when what is deleted with it is not known.
+// goneRoot adds a root that is gone, if it is not known what is deleted with it.
 func (l *Ledger) goneRoot(root render.Root) {
 	r := l.Base.Roots[l.Base.ID(root)]
 	if r != nil && r.Lacks != nil && l.Selected(root.RootID) {
@@ -107,7 +108,7 @@ func (l *Ledger) goneRoot(root render.Root) {
 		gap.Why = "this root is gone, and what else is deleted with it is not known: " + gap.Why
 		l.Add(Gap{Gap: gap, Tree: change.Base})
 	}
-	if r == nil || r.Problem == nil || !l.Selected(root.RootID) || l.Base.Refuses(root) { // refusedRoots has those
+	if r == nil || r.Problem == nil || !l.Selected(root.RootID) || l.Base.Refuses(root) { // refusedRoots adds those
 		return
 	}
 	gap, _ := r.Gap()
@@ -115,7 +116,7 @@ func (l *Ledger) goneRoot(root render.Root) {
 	l.addRoot(Gap{Gap: gap, Tree: change.Base}, r.ID)
 }
 
-// renderedRoot notes what was remarked about a root that did render.
+// renderedRoot adds the diagnostics of a root that rendered.
 func (l *Ledger) renderedRoot(r *change.Rendered, before *render.Problem) {
 	if before != nil {
 		l.Note(RenderedFirst(r.ID.String(), before))
@@ -128,7 +129,8 @@ func (l *Ledger) renderedRoot(r *change.Rendered, before *render.Problem) {
 	}
 }
 
-// RenderedFirst returns the note that says that a root did not render before, and what follows.
+// RenderedFirst returns the note that a root did not render before, and that all its objects count
+// as new.
 func RenderedFirst(root string, before *render.Problem) report.Diagnostic {
 	return report.Diagnostic{
 		Severity: "note", Root: root,
@@ -136,8 +138,8 @@ func RenderedFirst(root string, before *render.Problem) report.Diagnostic {
 	}
 }
 
-// unselectedRoot notes a root that is not judged but may define
-// policies, namespaces and the like.
+// unselectedRoot notes a root that is not judged and does not render but may define policies,
+// namespaces and params.
 func (l *Ledger) unselectedRoot(r *change.Rendered) {
 	if r == nil || r.Problem == nil {
 		return
@@ -150,7 +152,7 @@ func (l *Ledger) unselectedRoot(r *change.Rendered) {
 	})
 }
 
-// Globs warns of globs that match nothing, which are probably mistyped.
+// Globs warns about globs that match nothing and are probably mistyped.
 func (l *Ledger) Globs() {
 	globs := slices.Clone(l.options.Config.Roots)
 	for _, t := range l.options.Config.Targets {

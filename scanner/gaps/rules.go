@@ -2,11 +2,11 @@ package gaps
 
 // Rule is a rule against silent passes.
 type Rule struct {
-	// Func is the function of this package that applies the rule.
+	// Func is the name of the function of this package that applies the rule.
 	Func string
-	// Protects says what would pass without the rule.
+	// Protects is what would pass without the rule.
 	Protects string
-	// Tests are the tests of package scanner or of this one that fail without the rule.
+	// Tests are the tests of package scanner or of this package that fail without the rule.
 	Tests []string
 }
 
@@ -54,7 +54,7 @@ func Rules() []Rule {
 		{"Uncompared", "a root that does not render in a diff",
 			[]string{"TestRootsThatDoNotRenderAreNotCompared"}},
 
-		// What the cluster would do otherwise.
+		// What the cluster may decide otherwise.
 		{"Untargeted", "a root that no target of the configuration has",
 			[]string{"TestScanTargets"}},
 		{"Ambiguities", "a policy, namespace or param that roots define differently",

@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Given adds policies or context of the configuration that do not
-// render, unless they are roots of the scan and reported as such.
+// Given adds configured policies or context that do not render, unless they are roots of the scan and
+// reported as such.
 func (l *Ledger) Given(targets []*target.Target) {
 	for _, t := range targets {
 		for _, given := range t.Broken {
@@ -35,7 +35,7 @@ func (l *Ledger) given(name string, r *change.Rendered) {
 	l.Add(Gap{Gap: gap, Tree: change.Head})
 }
 
-// Untargeted warns of roots that no target of the configuration has.
+// Untargeted warns about roots that belong to no target of the configuration.
 func (l *Ledger) Untargeted(targets []*target.Target) {
 	if len(l.options.Config.Targets) == 0 {
 		return
@@ -62,7 +62,7 @@ func (l *Ledger) Untargeted(targets []*target.Target) {
 	})
 }
 
-// Unclear notes which objects of a cluster are not taken to be what it has, as several roots have them.
+// Unclear warns about objects given with --context that are not used because several roots have them.
 func (l *Ledger) Unclear(keys []admission.Key) {
 	var names []string
 	for _, key := range keys {
@@ -77,7 +77,7 @@ func (l *Ledger) Unclear(keys []admission.Key) {
 	}
 }
 
-// abbreviate returns a list of names, the first few if there are many.
+// abbreviate joins names, only the first few if there are many.
 func abbreviate(names []string) string {
 	const most = 5
 	if len(names) > most {

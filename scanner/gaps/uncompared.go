@@ -2,8 +2,8 @@ package gaps
 
 import "github.com/preadmit/preadmit/scanner/change"
 
-// Uncompared adds touched roots of which nothing is known, and notes those of which only
-// the head is.
+// Uncompared adds touched roots that cannot be compared because one side does not render, and notes
+// those of which only the base does not render.
 func (l *Ledger) Uncompared() {
 	for _, id := range l.SelectedRoots() {
 		base, head := l.Base.Roots[id], l.Head.Roots[id]

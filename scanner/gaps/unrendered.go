@@ -13,9 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// UnrenderedPolicies adds policies and bindings that decided nothing, because
-// their roots do not render. The change may touch none of them: as soon as it makes
-// requests, it is not known what they would say.
+// UnrenderedPolicies adds roots that do not render and may hold policies and bindings. The change
+// need not touch them: if it makes any requests, the verdicts of these policies are missing.
 func (l *Ledger) UnrenderedPolicies(requests int) {
 	if l.Base == nil || requests == 0 {
 		return
@@ -28,8 +27,7 @@ func (l *Ledger) UnrenderedPolicies(requests int) {
 	}
 }
 
-// unrenderedPolicies does so for a root of one tree, unless the root as a whole is known
-// not to be judged.
+// unrenderedPolicies does this for a root of one tree, unless the root is in unjudged.
 func (l *Ledger) unrenderedPolicies(from *change.Side, root render.Root) {
 	r := from.Roots[from.ID(root)]
 	if r == nil || r.Problem == nil || l.unjudged[r.ID] || !mayHoldPolicies(from, r) {
@@ -42,11 +40,10 @@ func (l *Ledger) unrenderedPolicies(from *change.Side, root render.Root) {
 	l.Add(Gap{Gap: gap, Tree: from.Name})
 }
 
-// mayHoldPolicies reports whether a root that does not render may hold policies. It goes by
-// the words of the files that a root that does not render reads,
-// and of those in its directory, where it may be that what it reads is not known. What a
-// remote base, a plugin or a variable might bring besides is left out of account: nearly
-// all bring something else, and each would make every change one that was not judged.
+// mayHoldPolicies reports whether a root that does not render may hold policies. It searches the
+// text of the files that the root reads, and of those in its directory, since it may not be known
+// which files it reads. It ignores what remote bases, plugins and variables may add: nearly all add
+// something else, and otherwise every change would have gaps.
 func mayHoldPolicies(s *change.Side, r *change.Rendered) bool {
 	in := s.Renderer.Needs(r.Root)
 	if !s.Renderer.MayHold(in, change.PolicyMentions()...) {

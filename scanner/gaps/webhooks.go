@@ -18,16 +18,16 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Asked is a kind of requests that a scan makes. The resource of a kind that nothing defines is
-// empty.
+// Asked is a resource and operation of a scan's requests. The resource of a kind that nothing
+// defines is empty.
 type Asked struct {
 	schema.GroupResource
 	Operation apiserver.Operation
 }
 
-// Webhooks names the webhook configurations in the state whose rules match a request: they are
-// not called, and may change or refuse it. It returns the webhooks that refuse what they cannot
-// judge, in order.
+// Webhooks notes the webhook configurations in the state with rules that match a request: the
+// webhooks are not called, and may change or refuse it. It returns those with failurePolicy Fail,
+// sorted.
 func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
 	found := map[string]bool{}
 	failing := map[report.Webhook]bool{}
@@ -67,9 +67,8 @@ func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras
 	})
 }
 
-// calledFor returns the name of a webhook configuration, and those of its webhooks that match a
-// request and have failurePolicy: Fail; ok is false when none matches. Selectors and conditions
-// are left out of account.
+// calledFor returns the name of a webhook configuration, and its webhooks that match a request and
+// have failurePolicy Fail; ok is false if none matches. It ignores selectors and match conditions.
 func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing []report.Webhook, ok bool) {
 	kind := o.GroupVersionKind().GroupKind()
 	if kinds.Of(kind).Effect != kinds.NotSimulated {
@@ -84,7 +83,7 @@ func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing 
 		} `json:"webhooks"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), &read); err != nil {
-		return name, nil, len(asked) > 0 // which webhooks it has is not known
+		return name, nil, len(asked) > 0 // its webhooks are not known
 	}
 	var names []string
 	for _, w := range read.Webhooks {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// selected is `base.field`.
+// selected evaluates `base.field`.
 func (r *run) selected(e ast.SelectExpr, s *scope) value {
 	if r.isVariables(e.Operand(), s) {
 		return r.variable(e.FieldName())
@@ -15,7 +15,7 @@ func (r *run) selected(e ast.SelectExpr, s *scope) value {
 	return r.member(r.eval(e.Operand(), s), value{val: types.String(e.FieldName())})
 }
 
-// isVariables reports whether e is the `variables` of the policy.
+// isVariables reports whether e is the identifier `variables` of the policy.
 func (r *run) isVariables(e ast.Expr, s *scope) bool {
 	if e.Kind() != ast.IdentKind || e.AsIdent() != "variables" {
 		return false
@@ -24,7 +24,7 @@ func (r *run) isVariables(e ast.Expr, s *scope) bool {
 	return !local
 }
 
-// has is the macro of that name.
+// has evaluates the macro has().
 func (r *run) has(e ast.Expr, s *scope) value {
 	if e.Kind() != ast.SelectKind {
 		return failed("no field to test", nil)
@@ -38,14 +38,14 @@ func (r *run) has(e ast.Expr, s *scope) value {
 	if base.isError() {
 		return base
 	}
-	v, found, why := r.look(base, value{val: types.String(sel.FieldName())})
+	v, found, why := r.find(base, value{val: types.String(sel.FieldName())})
 	if !found {
 		return value{val: types.False, why: why}
 	}
 	return value{val: types.True, why: v.why}
 }
 
-// member is `base.key` or `base[key]`; of an optional an optional.
+// member evaluates `base.key` or `base[key]`; for an optional base the result is optional.
 func (r *run) member(base, key value) value {
 	if _, ok := base.val.(*types.Optional); ok {
 		return r.optionalMember(base, key)
@@ -56,14 +56,14 @@ func (r *run) member(base, key value) value {
 	if key.isError() {
 		return key
 	}
-	v, found, why := r.look(base, key)
+	v, found, why := r.find(base, key)
 	if !found {
 		return failed("no such key", why)
 	}
 	return v
 }
 
-// optionalMember is `base.?key` or `base[?key]`.
+// optionalMember evaluates `base.?key` or `base[?key]`.
 func (r *run) optionalMember(base, key value) value {
 	if _, ok := base.val.(*types.Optional); ok {
 		if base.inner == nil {
@@ -77,7 +77,7 @@ func (r *run) optionalMember(base, key value) value {
 	if key.isError() {
 		return key
 	}
-	v, found, why := r.look(base, key)
+	v, found, why := r.find(base, key)
 	if !found {
 		if place := base.at.child(key.val).missing(); place != nil {
 			return none(place, nil).because(why)
@@ -87,9 +87,9 @@ func (r *run) optionalMember(base, key value) value {
 	return some(v)
 }
 
-// look finds an entry of a map or an element of a list. When there is none, why
-// are the fields that could bring it about.
-func (r *run) look(base, key value) (v value, found bool, why fields) {
+// find finds an entry of a map or an element of a list. If there is none, why has the fields that
+// could add it.
+func (r *run) find(base, key value) (v value, found bool, why fields) {
 	place := base.at.child(key.val)
 	switch val := base.val.(type) {
 	case traits.Mapper:
@@ -98,7 +98,7 @@ func (r *run) look(base, key value) (v value, found bool, why fields) {
 		}
 		if got, ok := val.Find(key.val); ok && got != nil {
 			v = base.entry(val, key.val, place)
-			r.mention(v.at)
+			r.addMentioned(v.at)
 			return v.because(key.why), true, nil
 		}
 	case traits.Lister:
@@ -106,7 +106,7 @@ func (r *run) look(base, key value) (v value, found bool, why fields) {
 		size, _ := val.Size().(types.Int)
 		if err == nil && i >= 0 && i < int(size) {
 			v = base.item(val, types.Int(i))
-			r.mention(v.at)
+			r.addMentioned(v.at)
 			return v.because(key.why), true, nil
 		}
 		if base.at == nil || err != nil {
@@ -115,20 +115,20 @@ func (r *run) look(base, key value) (v value, found bool, why fields) {
 		return value{}, false, union(at(base.at), key.why)
 	}
 	place = place.missing()
-	r.mention(place)
+	r.addMentioned(place)
 	if place == nil {
 		return value{}, false, union(base.why, key.why)
 	}
 	return value{}, false, union(at(place), key.why)
 }
 
-func (r *run) mention(place *path) {
+func (r *run) addMentioned(place *path) {
 	if place != nil && len(r.mentioned) < maxFields {
 		r.mentioned = union(r.mentioned, at(place))
 	}
 }
 
-// growth are the fields that could make a list longer.
+// growth returns the fields that could make a list longer.
 func (v value) growth() fields {
 	if v.more != nil {
 		return v.more
@@ -136,7 +136,7 @@ func (v value) growth() fields {
 	return v.why
 }
 
-// in is `item in collection`.
+// in evaluates `item in collection`.
 func (r *run) in(item, collection value) value {
 	if item.isError() || collection.isError() {
 		return firstError(item, collection)
@@ -146,7 +146,7 @@ func (r *run) in(item, collection value) value {
 		if !isKey(item.val) {
 			return value{val: types.False, why: union(item.why, collection.why)}
 		}
-		v, found, why := r.look(collection, value{val: item.val})
+		v, found, why := r.find(collection, value{val: item.val})
 		if !found {
 			return value{val: types.False, why: union(item.why, why)}
 		}
@@ -170,7 +170,7 @@ func (r *run) inList(item, list value, l traits.Lister) value {
 
 func equal(a, b ref.Val) bool { return types.Equal(a, b) == types.True }
 
-// firstError is the first error among values, with the fields of the others.
+// firstError returns the first error among values, with the fields of all errors.
 func firstError(values ...value) value {
 	var first *value
 	var why fields

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// imageAlternatives are images that differ from one in their name, and in their
-// tag or digest.
+// imageAlternatives returns images that differ from the given one in their name, and images that
+// differ in their tag or digest.
 func imageAlternatives(image string, texts []string) (fronts, backs []string) {
 	name, version := origin.SplitImage(image)
 	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -36,7 +36,8 @@ func imageAlternatives(image string, texts []string) (fronts, backs []string) {
 	return without(image, fronts), without(image, backs)
 }
 
-// nameAlternatives are texts that begin, and that end, in another way.
+// nameAlternatives returns texts that differ from the given one at the beginning, and texts that
+// differ at the end.
 func nameAlternatives(name string, texts []string) (fronts, backs []string) {
 	for _, text := range append([]string{"q"}, texts...) {
 		fronts = append(fronts, text+name, text+"-"+name)
@@ -49,8 +50,8 @@ func without(s string, list []string) []string {
 	return slices.DeleteFunc(list, func(v string) bool { return v == s })
 }
 
-// exampleOf is a short text that matches a pattern; empty for what is none, or
-// matches only itself.
+// exampleOf returns a short text that matches a pattern; empty if the text is not a pattern or has
+// no metacharacters.
 func exampleOf(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || !strings.ContainsAny(pattern, `^$[](){}|*+?\`) {
@@ -84,7 +85,7 @@ func writeExample(out *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-// printable is a usual rune of a class, given as ranges.
+// printable returns a common rune of a character class, given as ranges.
 func printable(ranges []rune) rune {
 	for _, want := range "q1a" {
 		for i := 0; i+1 < len(ranges); i += 2 {

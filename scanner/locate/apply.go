@@ -11,15 +11,14 @@ import (
 	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// signature names a function of the environment, or a type.
+// signature identifies a function or a type of the environment.
 type signature struct {
 	name          string
 	member, ident bool
 	args          int
 }
 
-// apply calls a function of the API server's environment. What comes of it depends
-// on all arguments.
+// apply calls a function of the API server's environment. The result depends on all arguments.
 func (r *run) apply(s signature, args []value) value {
 	for _, a := range args {
 		if a.isError() {
@@ -51,7 +50,7 @@ func (r *run) apply(s signature, args []value) value {
 	return v
 }
 
-// program calls a function on the variables a0, a1, ...
+// program returns a program that calls a function with the variables a0, a1, ...
 func (f *Finder) program(s signature) cel.Program {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,8 +80,7 @@ func (s signature) expression() ast.Expr {
 	return factory.NewCall(1, s.name, args...)
 }
 
-// arguments are the values of a0, a1, ... The work of calls is counted for the whole
-// question.
+// arguments has the values of a0, a1, ... The work of calls is counted for the whole question.
 type arguments struct {
 	values   []value
 	workload *policycel.Workload

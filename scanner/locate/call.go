@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// call is an operator, a function or a macro.
+// call evaluates an operator, a function or a macro.
 func (r *run) call(c ast.CallExpr, s *scope) value {
 	name, args := c.FunctionName(), c.Args()
 	if v, ok := r.logic(c, s); ok {
@@ -28,7 +28,7 @@ func (r *run) call(c ast.CallExpr, s *scope) value {
 	return r.function(name, false, r.evalAll(args, s))
 }
 
-// logic is the operators that do not always need all of their operands.
+// logic evaluates the operators that do not always need all of their operands.
 func (r *run) logic(c ast.CallExpr, s *scope) (value, bool) {
 	switch name, n := c.FunctionName(), len(c.Args()); {
 	case name == operators.LogicalAnd:
@@ -41,7 +41,7 @@ func (r *run) logic(c ast.CallExpr, s *scope) (value, bool) {
 	return value{}, false
 }
 
-// function is what is called with the values of its arguments, the receiver first.
+// function calls a function with the values of its arguments, the receiver first.
 func (r *run) function(name string, member bool, args []value) value {
 	switch n := len(args); {
 	case name == operators.LogicalNot && n == 1:
@@ -65,7 +65,7 @@ func (r *run) function(name string, member bool, args []value) value {
 	return r.apply(signature{name: name, member: member, args: len(args)}, args)
 }
 
-// qualifier is the target of a function whose name has dots, like optional.of.
+// qualifier returns the target of a function whose name has dots, like optional.of.
 func (r *run) qualifier(target ast.Expr, s *scope) (string, bool) {
 	var parts []string
 	for target.Kind() == ast.SelectKind {
@@ -84,7 +84,7 @@ func (r *run) qualifier(target ast.Expr, s *scope) (string, bool) {
 	return strings.Join(append([]string{root}, parts...), "."), true
 }
 
-// namespaced is a function whose name has dots, or the macro cel.bind.
+// namespaced evaluates a function whose name has dots, or the macro cel.bind.
 func (r *run) namespaced(name string, args []ast.Expr, s *scope) value {
 	if name == "cel.bind" && len(args) == 3 && args[0].Kind() == ast.IdentKind {
 		return r.eval(args[2], s.with(args[0].AsIdent(), r.eval(args[1], s)))

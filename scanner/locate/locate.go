@@ -13,21 +13,19 @@ import (
 	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// Question is an expression that failed and what it was evaluated on. Absent
-// objects are nil.
+// Question is an expression that failed and the values it was evaluated on. Absent objects are nil.
 type Question struct {
 	Expression string
-	// Variables are the expressions of the policy's variables by name.
+	// Variables maps the names of the policy's variables to their expressions.
 	Variables map[string]string
-	// Object is what fields are looked for in; when nil, OldObject is.
+	// Object is the object to find fields in. If it is nil, OldObject is.
 	Object, OldObject map[string]any
 	Params            map[string]any
 	Request           map[string]any
 	Namespace         map[string]any
 }
 
-// Finder answers questions. It remembers what it parsed and is safe for concurrent
-// use.
+// Finder answers questions. It caches parsed expressions and is safe for concurrent use.
 type Finder struct {
 	env    *cel.Env
 	parser *parser.Parser
@@ -37,8 +35,8 @@ type Finder struct {
 	programs map[signature]cel.Program
 }
 
-// NewFinder makes a Finder for the CEL environment of the API server, in which the work
-// of calls is limited as where policies are evaluated.
+// NewFinder returns a Finder for the CEL environment of the API server, with the same limits on
+// function calls as in the evaluation of policies.
 func NewFinder() (*Finder, error) {
 	set, err := policycel.Environment()
 	if err != nil {
@@ -55,12 +53,12 @@ func NewFinder() (*Finder, error) {
 	return &Finder{env: env, parser: p, parsed: map[string]ast.Expr{}, programs: map[signature]cel.Program{}}, nil
 }
 
-// Fields returns the paths of the fields whose change would change the value of the
-// expression, the most telling first, as render.Source.Find takes them. A path may
-// be of a field that is absent and should be there. The list is empty when the
-// expression depends on no field, or when there is no telling.
+// Fields returns the paths of the fields whose change would change the value of the expression, the
+// most relevant first, in the form that render.Source.Find takes. A path may be of an absent field
+// that should exist. The list is empty if the expression depends on no field, or if the fields
+// cannot be determined.
 func (f *Finder) Fields(q Question) (paths []string) {
-	// Functions of CEL libraries are called with values of a policy's choice.
+	// Functions of CEL libraries may panic on values that a policy chooses.
 	defer func() {
 		if recover() != nil {
 			paths = nil
@@ -74,7 +72,7 @@ func (f *Finder) Fields(q Question) (paths []string) {
 	return ranked(r.mentioned)
 }
 
-// parse returns the expression of a text, nil when it has none.
+// parse returns the parsed expression, nil if it does not parse.
 func (f *Finder) parse(text string) ast.Expr {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// operand is one of && or ||.
+// operand is an operand of && or ||.
 type operand struct {
 	why fields
-	// guard: it says when nothing is demanded. selector: it compares with a constant.
+	// guard: the operand states when nothing is required. selector: it compares with a constant.
 	// names: it identifies an element by its name.
 	guard, selector, names bool
 }
 
-// junction is a chain of && or of ||. decisive is the value of an operand that
-// decides: false for &&, true for ||. Errors give way to a decisive operand.
+// junction evaluates a chain of && or of ||. decisive is the value of an operand that decides the
+// result: false for &&, true for ||. A decisive operand overrides errors.
 func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope) value {
 	var decided, errs []fields
 	var others []operand
@@ -48,10 +48,10 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 	return value{val: types.Bool(!decisive), why: deepest(others)}
 }
 
-// rank orders alternatives: first demands on what is there, then on what is absent
-// - often the mark of an exception -, then the guards that say when nothing is
-// demanded: `!has(a) || b` and `a != 'x' || b` demand b. What only says which objects it is
-// about comes last: `c.name != 'x' || !b`.
+// rank orders alternatives: first requirements on existing fields, then those on absent fields,
+// which often mark an exception, then guards, which state when nothing is required: `!has(a) || b`
+// and `a != 'x' || b` require b. Operands that only identify an object by name come last: `c.name
+// != 'x' || !b`.
 func (o operand) rank() int {
 	switch {
 	case o.names:
@@ -64,8 +64,8 @@ func (o operand) rank() int {
 	return 0
 }
 
-// rankOfAll orders what is true together and should not be: `c.name == 'x' && b` and
-// `type == 'x' && b` say b of some.
+// rankOfAll orders operands that are all true and should not be: `c.name == 'x' && b` and `type ==
+// 'x' && b` are about b.
 func (o operand) rankOfAll() int {
 	switch {
 	case o.names:
@@ -76,8 +76,8 @@ func (o operand) rankOfAll() int {
 	return 0
 }
 
-// deepest are the fields of alternatives. A place that holds another one is left out
-// for it: of `has(a) && a.b` that is a.b.
+// deepest returns the fields of alternatives. It omits fields that contain another one: for `has(a)
+// && a.b` it returns a.b.
 func deepest(alternatives []operand) fields {
 	var all fields
 	for _, o := range alternatives {
@@ -119,7 +119,7 @@ func not(v value) value {
 	return failed("no such overload", v.reads())
 }
 
-// conditional is `condition ? yes : no`: it depends on the chosen branch first.
+// conditional evaluates `condition ? yes : no`. The result depends on the chosen branch first.
 func (r *run) conditional(c ast.CallExpr, s *scope) value {
 	condition := r.eval(c.Args()[0], s)
 	switch {

@@ -17,7 +17,7 @@ type loop struct {
 	body     []ast.Expr
 }
 
-// macro is a call of a macro on its target. ok is false when it is none.
+// macro evaluates a call of a macro on its target. ok is false if the call is not a macro.
 func (r *run) macro(c ast.CallExpr, s *scope) (v value, ok bool) {
 	name, args := c.FunctionName(), c.Args()
 	if len(args) < 2 || args[0].Kind() != ast.IdentKind {
@@ -44,7 +44,7 @@ func (r *run) macro(c ast.CallExpr, s *scope) (v value, ok bool) {
 	return l.evaluate(name), true
 }
 
-// variablesOf is the number of variables a loop has, 0 when it is none.
+// variablesOf returns the number of variables of a loop, 0 if the call is not a loop.
 func variablesOf(name string, args []ast.Expr) int {
 	switch name {
 	case "all", "exists", "exists_one", "existsOne":
@@ -80,7 +80,7 @@ func (l *loop) evaluate(name string) value {
 	return l.transformMap(name == "transformMapEntry")
 }
 
-// round evaluates a part of the body for an element.
+// round evaluates a part of the body for one element.
 func (l *loop) round(e element, body ast.Expr) value {
 	s := l.scope
 	switch {
@@ -98,7 +98,7 @@ func (l *loop) round(e element, body ast.Expr) value {
 	return v
 }
 
-// all is false for the elements that fail.
+// all evaluates all(). A false result depends on the elements that fail.
 func (l *loop) all() value {
 	var failing, passing, errs fields
 	failed, erred := false, false
@@ -121,8 +121,9 @@ func (l *loop) all() value {
 	return value{val: types.True, why: union(passing, l.list.why)}
 }
 
-// exists is true for the elements that match; when none does, the list lacks one,
-// or, when it is not of the object, what its elements are compared with is wrong.
+// exists evaluates exists(). A true result depends on the elements that match. A false one depends
+// on the list or, if its elements are not from the object, on the fields that they are compared
+// with.
 func (l *loop) exists() value {
 	matching, matches, errs := l.matching()
 	switch {
@@ -145,8 +146,8 @@ func (l *loop) existsOne() value {
 	return value{val: types.Bool(matches == 1), why: matching}
 }
 
-// matching counts the elements for which the body is true. errs is not nil when it
-// is an error for some.
+// matching counts the elements for which the body is true. errs is not nil if the body is an error
+// for some.
 func (l *loop) matching() (why fields, matches int, errs fields) {
 	for _, e := range l.elements {
 		switch v := l.round(e, l.body[0]); {
@@ -159,20 +160,20 @@ func (l *loop) matching() (why fields, matches int, errs fields) {
 	return why, matches, errs
 }
 
-// missing are the fields by which no element matches.
+// missing returns the fields because of which no element matches.
 func (l *loop) missing() fields {
 	if why := union(l.nearMisses(), l.list.growth()); len(why) > 0 {
 		return why
 	}
-	var why fields // of what the elements, which are not the object's, are compared with
+	var why fields // the fields that elements from outside the object are compared with
 	for _, e := range l.elements {
 		why = union(why, l.round(e, l.body[0]).why)
 	}
 	return why
 }
 
-// nearMisses are the fields of elements that are the one meant - `c.name == 'app'`
-// holds - and fail in something else.
+// nearMisses returns the fields of elements that match a selector, such as `c.name == 'app'`, and
+// fail another condition.
 func (l *loop) nearMisses() fields {
 	conjuncts := conjunctsOf(l.body[0])
 	if len(conjuncts) < 2 {
@@ -196,8 +197,8 @@ func (l *loop) nearMisses() fields {
 	return why
 }
 
-// filter is a selection. It gets shorter by changing why elements were selected,
-// longer by changing why others were not, unless they are other elements by name.
+// filter evaluates filter(). Changing the fields of selected elements makes the list shorter.
+// Changing those of other elements makes it longer, unless the condition selects elements by name.
 func (l *loop) filter() value {
 	var items []value
 	var fewer, more fields
@@ -233,7 +234,7 @@ func (l *loop) filter() value {
 	return list
 }
 
-// transform is map with an optional filter as its first part.
+// transform evaluates map() and transformList(), with an optional filter as the first part.
 func (l *loop) transform() value {
 	var items []value
 	var why fields
@@ -255,7 +256,7 @@ func (l *loop) transform() value {
 	return list
 }
 
-// transformMap makes a map of the rounds' values, or of the entries they give.
+// transformMap returns a map of the rounds' values, or of their entries.
 func (l *loop) transformMap(entries bool) value {
 	vals, known := map[ref.Val]ref.Val{}, map[string]value{}
 	why := l.list.why

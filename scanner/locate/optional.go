@@ -5,7 +5,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// optional is the functions of optional values. ok is false for others.
+// optional evaluates the functions of optional values. ok is false for other functions.
 func (r *run) optional(name string, member bool, args []value) (v value, ok bool) {
 	if !member || len(args) == 0 {
 		return value{}, false
@@ -31,7 +31,7 @@ func (r *run) optional(name string, member bool, args []value) (v value, ok bool
 	return value{}, false
 }
 
-// orValue is the content of an optional, or a default in its place.
+// orValue returns the content of an optional, or the fallback.
 func orValue(o, fallback value) value {
 	if o.inner != nil {
 		return *o.inner
@@ -39,7 +39,7 @@ func orValue(o, fallback value) value {
 	return defaulted(o, fallback)
 }
 
-// defaulted is a value used for one that is absent: to change it, set that one.
+// defaulted returns a fallback for an absent value: setting the absent one changes it.
 func defaulted(absent, fallback value) value {
 	v := fallback
 	v.why = union(absent.why, fallback.why)
@@ -49,7 +49,7 @@ func defaulted(absent, fallback value) value {
 	return v
 }
 
-// optMap is the macros optMap and optFlatMap.
+// optMap evaluates the macros optMap and optFlatMap.
 func (r *run) optMap(flat bool, target ast.Expr, args []ast.Expr, s *scope) value {
 	o := r.eval(target, s)
 	if o.isError() || o.inner == nil {

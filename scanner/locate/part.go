@@ -10,14 +10,14 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// maxTexts bounds the texts of a question that other values are made of.
+// maxTexts is the maximum number of texts from which other values are made.
 const maxTexts = 24
 
-// Part reports which part of the text at path, one of the paths that Fields returns,
-// has to change for the validation to hold, or to turn on other fields. Other
-// values are tried: made of the texts of the expression, its variables and the
-// params, of examples for those that are patterns, and of usual ones. Whole means
-// that either part does, or that there is no telling.
+// Part returns the part of the text at path, one of the paths that Fields returns, that has to
+// change for the validation to hold or to fail because of other fields. It tries other values: made
+// from texts of the expression, its variables and the params, from examples for patterns, and
+// common ones. Whole means that changing either part is enough, or that the part cannot be
+// determined.
 func (f *Finder) Part(q Question, path string) (part origin.Part) {
 	defer func() {
 		if recover() != nil {
@@ -33,10 +33,10 @@ func (f *Finder) Part(q Question, path string) (part origin.Part) {
 		alternatives = imageAlternatives
 	}
 	fronts, backs := alternatives(text, f.texts(&q))
-	turns := func(values []string) bool {
-		return slices.ContainsFunc(values, func(v string) bool { return f.turns(q, path, v) })
+	changesResult := func(values []string) bool {
+		return slices.ContainsFunc(values, func(v string) bool { return f.changesResult(q, path, v) })
 	}
-	front, back := turns(fronts), turns(backs)
+	front, back := changesResult(fronts), changesResult(backs)
 	switch {
 	case front && !back:
 		return origin.Front
@@ -46,13 +46,13 @@ func (f *Finder) Part(q Question, path string) (part origin.Part) {
 	return origin.Whole
 }
 
-// IsList reports whether there is a list at path.
+// IsList reports whether the value at path is a list.
 func IsList(q Question, path string) bool {
 	_, ok := valueAt(q.subject(), path).([]any)
 	return ok
 }
 
-// IsEmpty reports whether a map at a path is empty or not there.
+// IsEmpty reports whether a map at a path is empty or absent.
 func IsEmpty(q Question, path string) bool {
 	switch v := valueAt(q.subject(), path).(type) {
 	case nil:
@@ -63,9 +63,9 @@ func IsEmpty(q Question, path string) bool {
 	return false
 }
 
-// Lacks reports whether the validation would hold with an element more in the list
-// at path, or with the keys of the element in the map that is empty there. The API server
-// leaves out both when they are empty.
+// Lacks reports whether the validation would hold with one more element in the list at path, or
+// with the element's keys in the empty map there. The API server omits empty lists and maps, so
+// they may be absent.
 func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	defer func() {
 		if recover() != nil {
@@ -73,16 +73,16 @@ func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 		}
 	}()
 	value := valueAt(q.subject(), path)
-	if keys, ok := element.(map[string]any); ok && IsEmpty(q, path) && f.turns(q, path, keys) {
+	if keys, ok := element.(map[string]any); ok && IsEmpty(q, path) && f.changesResult(q, path, keys) {
 		return true
 	}
 	list, ok := value.([]any)
-	return (ok || value == nil) && f.turns(q, path, append(slices.Clone(list), element))
+	return (ok || value == nil) && f.changesResult(q, path, append(slices.Clone(list), element))
 }
 
-// turns reports whether the validation holds with another value at a place, or fails
-// for fields elsewhere.
-func (f *Finder) turns(q Question, place string, value any) bool {
+// changesResult reports whether the validation holds with another value at a place, or fails because of
+// fields elsewhere.
+func (f *Finder) changesResult(q Question, place string, value any) bool {
 	changed, ok := replaced(q.subject(), "", place, value).(map[string]any)
 	if !ok {
 		return false
@@ -98,7 +98,7 @@ func (f *Finder) turns(q Question, place string, value any) bool {
 	})
 }
 
-// subject is the object that paths are of.
+// subject returns the object that paths refer to.
 func (q *Question) subject() map[string]any {
 	if q.Object != nil {
 		return q.Object
@@ -111,13 +111,13 @@ func valueAt(object map[string]any, path string) any {
 	return value
 }
 
-// replaced is a copy of a value, which lies at place, with another one at path.
+// replaced returns a copy of v, which is at place, with the value at path replaced.
 func replaced(v any, place, path string, by any) any {
 	return change(v, place, path, func(any) any { return by })
 }
 
-// change copies a value as far as path leads into it, and changes what lies there, or adds
-// the last field of it.
+// change returns a copy of v with the value at target changed, or added if only its last field is
+// absent. It copies only the containers along the path.
 func change(v any, place, target string, to func(any) any) any {
 	if place == target {
 		return to(v)
@@ -136,7 +136,7 @@ func change(v any, place, target string, to func(any) any) any {
 				return out
 			}
 		}
-		if steps := origin.ParsePath(target); len(steps) > 0 { // a field that is not there
+		if steps := origin.ParsePath(target); len(steps) > 0 { // the last field is absent
 			if last := steps[len(steps)-1].Key; at.child(types.String(last)).text == target {
 				out := maps.Clone(v)
 				out[last] = to(nil)
@@ -155,8 +155,7 @@ func change(v any, place, target string, to func(any) any) any {
 	return v
 }
 
-// texts are the texts that the validation knows: those of its expressions and of
-// the params, and examples for patterns.
+// texts returns the texts in the validation's expressions and params, and examples for patterns.
 func (f *Finder) texts(q *Question) []string {
 	var all []string
 	add := func(text string) {
@@ -189,7 +188,7 @@ func sortedValues(m map[string]string) []string {
 	return out
 }
 
-// eachText goes through the texts in a value, in the order of keys.
+// eachText calls visit for the texts in a value, in the order of keys.
 func eachText(v any, visit func(string)) {
 	switch v := v.(type) {
 	case string:

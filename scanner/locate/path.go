@@ -10,22 +10,22 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// maxFields bounds the fields a value remembers, maxPaths those of an answer.
+// maxFields is the maximum number of fields of a value, maxPaths that of a result.
 const (
 	maxFields = 64
 	maxPaths  = 16
 )
 
-// path is a place in the object. All paths of the Namespace's object are one: the
-// object's metadata.namespace, which says what Namespace it is.
+// path is a place in the object. All places in the Namespace's object have the same path: the
+// object's metadata.namespace, which selects the Namespace.
 type path struct {
 	text      string
 	namespace bool
-	// absent: there is nothing at the place.
+	// absent: there is no value at the place.
 	absent bool
 }
 
-// child is the place of an entry of a map or an element of a list.
+// child returns the place of an entry of a map or an element of a list.
 func (p *path) child(key ref.Val) *path {
 	if p == nil || p.namespace {
 		return p
@@ -39,8 +39,7 @@ func (p *path) child(key ref.Val) *path {
 	return p
 }
 
-// keyStep writes a key as the API does: `.name`, in brackets where a name could be
-// mistaken.
+// keyStep returns a key in the API's notation: `.name`, or in brackets if the name is ambiguous.
 func keyStep(parent, key string) string {
 	switch {
 	case key == "" || strings.Contains(key, "]") || strings.HasPrefix(key, `"`) || strings.HasPrefix(key, "'"):
@@ -63,7 +62,7 @@ func isName(key string) bool {
 	return key != ""
 }
 
-// missing is the place, at which there is nothing.
+// missing returns the place, marked absent.
 func (p *path) missing() *path {
 	if p == nil || p.namespace {
 		return p
@@ -77,13 +76,14 @@ func (p path) within(other path) bool {
 	return ok && (rest == "" || other.text == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// weak places decide what a policy is about, not what it demands.
+// weak reports whether a place decides which objects a policy applies to, rather than what it
+// requires.
 func (p path) weak() bool { return p.namespace || p.text == "kind" || p.text == "apiVersion" }
 
-// fields are places, the most telling first.
+// fields are places, the most relevant first.
 type fields []path
 
-// at is the list of one place, or of none.
+// at returns the list of one place; none for nil.
 func at(p *path) fields {
 	if p == nil {
 		return nil
@@ -91,7 +91,7 @@ func at(p *path) fields {
 	return fields{*p}
 }
 
-// union puts lists one after the other, without repeats.
+// union concatenates lists, without repeats.
 func union(lists ...fields) fields {
 	var all fields
 	for _, list := range lists {
@@ -108,8 +108,8 @@ func union(lists ...fields) fields {
 	return all
 }
 
-// ranked are the paths of an answer: weak ones only if there are no others, and
-// none that holds a better one.
+// ranked returns the paths of a result: weak ones only if there are no others, and none that
+// contains a more relevant one.
 func ranked(all fields) []string {
 	strong := slices.DeleteFunc(slices.Clone(all), path.weak)
 	if len(strong) == 0 {
@@ -129,7 +129,7 @@ func ranked(all fields) []string {
 	return paths
 }
 
-// known is the list itself, never nil.
+// known returns the list, never nil.
 func (f fields) known() fields {
 	if f == nil {
 		return fields{}

@@ -8,8 +8,8 @@ import (
 	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
-// Limits of one question. A cost is the API server's estimate for a
-// function call; its own limit for one expression is ten times as much.
+// Limits of one question. The cost is the API server's estimate for a function call; its own limit
+// for one expression is ten times as high.
 const (
 	maxSteps = 200_000
 	maxCost  = 1_000_000
@@ -20,14 +20,14 @@ const (
 type run struct {
 	finder *Finder
 	roots  map[string]value
-	// variables are the policy's, texts until they are first used.
+	// variables are the evaluated variables of the policy, texts the expressions of all.
 	texts     map[string]string
 	variables map[string]value
 
 	steps, cost, depth int
 	workload           policycel.Workload
-	// mentioned are the fields read in any place, for when there is no telling
-	// which of them matter.
+	// mentioned are all fields that were read, used if it cannot be determined which of them
+	// matter.
 	mentioned fields
 }
 
@@ -48,7 +48,7 @@ func newRun(f *Finder, q *Question) *run {
 	return r
 }
 
-// content is an object as CEL sees it; null when absent.
+// content returns an object as a CEL value; null if it is absent.
 func content(object map[string]any) value {
 	if object == nil {
 		return value{val: types.NullValue}
@@ -56,7 +56,7 @@ func content(object map[string]any) value {
 	return value{val: types.DefaultTypeAdapter.NativeToValue(object)}
 }
 
-// request is the request; its name and namespace are those of the object.
+// request returns the request. Its name and namespace have the places of the object's.
 func (r *run) request(q *Question) value {
 	v := content(q.Request)
 	v.entries = map[string]value{}
@@ -68,7 +68,7 @@ func (r *run) request(q *Question) value {
 	return v
 }
 
-// text evaluates the text of an expression in which no local names are known.
+// text evaluates an expression without local names.
 func (r *run) text(text string) value {
 	e := r.finder.parse(text)
 	if e == nil {
@@ -77,15 +77,15 @@ func (r *run) text(text string) value {
 	return r.eval(e, nil)
 }
 
-// tooMuchWork is the value of what is not evaluated within the limits.
+// tooMuchWork is the value of an expression that exceeds the limits.
 var tooMuchWork = failed("too much work", nil)
 
-// spent reports whether a limit of the question is passed.
+// spent reports whether a limit of the question is exceeded.
 func (r *run) spent() bool {
 	return r.steps > maxSteps || r.cost > maxCost || r.workload.Excess() != ""
 }
 
-// scope holds a local name: the variable of a loop, what cel.bind or optMap binds.
+// scope holds a local name: a variable of a loop, cel.bind or optMap.
 type scope struct {
 	outer *scope
 	name  string
@@ -145,7 +145,7 @@ func (r *run) name(name string, s *scope) value {
 	return r.apply(signature{name: name, ident: true}, nil)
 }
 
-// variable evaluates a variable of the policy, once.
+// variable returns the value of a variable of the policy and evaluates it on first use.
 func (r *run) variable(name string) value {
 	if v, ok := r.variables[name]; ok {
 		return v
@@ -201,7 +201,7 @@ func (r *run) mapping(m ast.MapExpr, s *scope) value {
 	return value{val: types.DefaultTypeAdapter.NativeToValue(vals), entries: entries, why: why}
 }
 
-// isKey reports whether a map may have the key; other values need not be comparable.
+// isKey reports whether a map may have the key; other types may not be comparable.
 func isKey(v ref.Val) bool {
 	switch v.(type) {
 	case types.String, types.Int, types.Uint, types.Bool:

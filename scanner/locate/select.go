@@ -9,14 +9,13 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// conjunctsOf are the parts of a condition that && joins.
+// conjunctsOf returns the operands of && in a condition.
 func conjunctsOf(e ast.Expr) []ast.Expr { return flatten(operators.LogicalAnd, []ast.Expr{e}) }
 
-// selects reports whether a condition picks elements by what they are called.
+// selects reports whether a condition selects elements by a constant.
 func selects(e ast.Expr) bool { return slices.ContainsFunc(conjunctsOf(e), isSelector) }
 
-// isSelector reports whether a condition compares a field with a constant, or with
-// one of several.
+// isSelector reports whether a condition compares a field with one or several constants.
 func isSelector(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
 		return false
@@ -31,8 +30,8 @@ func isSelector(e ast.Expr) bool {
 	return false
 }
 
-// identifies reports whether a condition is about the name of an element: `c.name`
-// compared with or searched for something.
+// identifies reports whether a condition uses the name of an element: it compares `c.name` or
+// passes it to a function.
 func identifies(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
 		return false
@@ -57,7 +56,7 @@ func isBool(e ast.Expr) bool {
 	return isConstant(e) && e.AsLiteral().Type() == types.BoolType
 }
 
-// sortBy puts the elements in the order of their keys.
+// sortBy sorts the elements by their keys.
 func (l *loop) sortBy() value {
 	type keyed struct{ item, key value }
 	var all []keyed

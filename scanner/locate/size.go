@@ -15,8 +15,8 @@ func isComparison(name string) bool {
 	}, name)
 }
 
-// size is the size of anything; that of a selection depends on what was selected,
-// or on what was not.
+// size evaluates size(). For a selected list the result depends on the elements that were selected,
+// or on those that were not.
 func (r *run) size(of value, member bool) value {
 	v := r.apply(signature{name: "size", member: member, args: 1}, []value{of})
 	if of.items == nil || v.isError() {
@@ -30,7 +30,7 @@ func (r *run) size(of value, member bool) value {
 	return v
 }
 
-// shrinkage are the fields that could make a list shorter.
+// shrinkage returns the fields that could make a list shorter.
 func (v value) shrinkage() fields {
 	if v.fewer != nil {
 		return v.fewer
@@ -38,7 +38,8 @@ func (v value) shrinkage() fields {
 	return v.why
 }
 
-// compare knows of sizes which way they have to change for another result.
+// compare evaluates a comparison. For sizes the result depends on the fields that change them in
+// the needed direction.
 func (r *run) compare(name string, a, b value) value {
 	v := r.apply(signature{name: name, args: 2}, []value{a, b})
 	if v.isError() || a.more == nil && b.more == nil {
@@ -56,7 +57,7 @@ func (r *run) compare(name string, a, b value) value {
 	return v
 }
 
-// atEqual is what turns the result of comparing equal sizes.
+// atEqual returns the fields that change the result of comparing equal sizes.
 func atEqual(name string, a, b value) fields {
 	smaller := union(a.shrinkage(), b.growth())
 	larger := union(a.growth(), b.shrinkage())
@@ -84,7 +85,7 @@ func bothLists(a, b value) bool {
 	return ok && too
 }
 
-// concat is the list of two lists; its elements keep their places.
+// concat evaluates the concatenation of two lists; elements keep their places.
 func (r *run) concat(a, b value) value {
 	if r.spent() {
 		return tooMuchWork

@@ -10,29 +10,29 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// value is a CEL value that knows where it comes from.
+// value is a CEL value with its provenance.
 type value struct {
 	// val is never nil; an error is a *types.Err.
 	val ref.Val
-	// at is where in the object the value lies, or would lie; nil for what an
-	// expression made.
+	// at is the place of the value in the object, also if it is absent there; nil for a computed
+	// value.
 	at *path
-	// why are the fields to change to make it another value.
+	// why are the fields to change for another value.
 	why fields
-	// items are the elements of a list an expression made, entries the values of
-	// such a map by string key, inner the content of an optional.
+	// items are the elements of a computed list, entries the values of a computed map by string
+	// key, inner the content of an optional.
 	items   []value
 	entries map[string]value
 	inner   *value
-	// itemReads are the fields the items depend on, nil until they are first needed: a
-	// list may hold another many times.
+	// itemReads are the fields that the items depend on, computed on first use: a list may contain
+	// another many times.
 	itemReads *fields
-	// fewer and more are, of a list an expression selected and of its size, the
-	// fields to change to make it smaller and larger; nil when why says it all.
+	// fewer and more are the fields to change to make a selected list or its size smaller and
+	// larger; nil if why has all of them.
 	fewer, more fields
 }
 
-// located is a value of the object, or one that depends on what base depends on.
+// located returns a value of the object or, if place is nil, one that depends on base.
 func located(val ref.Val, place *path, base fields) value {
 	if place != nil {
 		return value{val: val, at: place, why: at(place)}
@@ -40,26 +40,26 @@ func located(val ref.Val, place *path, base fields) value {
 	return value{val: val, why: base}
 }
 
-// failed is an error.
+// failed returns an error.
 func failed(message string, why fields) value {
 	return value{val: types.NewErr("%s", message), why: why}
 }
 
 func (v value) isError() bool { return types.IsUnknownOrError(v.val) }
 
-// is reports whether v is a boolean of that value.
+// is reports whether v is the boolean b.
 func (v value) is(b bool) bool {
 	got, ok := v.val.(types.Bool)
 	return ok && bool(got) == b
 }
 
-// because adds fields v depends on after its own.
+// because returns v with more fields that it depends on, after its own.
 func (v value) because(why fields) value {
 	v.why = union(v.why, why)
 	return v
 }
 
-// reads are all fields v depends on, with those of its parts.
+// reads returns all fields that v and its parts depend on.
 func (v value) reads() fields {
 	all := v.why
 	if v.itemReads != nil {
@@ -74,7 +74,7 @@ func (v value) reads() fields {
 	return all
 }
 
-// readsOf are the fields several values depend on.
+// readsOf returns the fields that several values depend on.
 func readsOf(values []value) fields {
 	var all fields
 	for _, v := range values {
@@ -86,11 +86,11 @@ func readsOf(values []value) fields {
 	return all
 }
 
-// element is what one round of a loop is about: of a list an index and an element,
-// of a map a key and its value.
+// element is the subject of one round of a loop: an index and an element of a list, or a key and a
+// value of a map.
 type element struct{ key, val value }
 
-// place is where an element lies, else the fields its list depends on.
+// place returns the place of an element, or else the fields that its list depends on.
 func (e element) place(list value) fields {
 	if e.val.at != nil {
 		return at(e.val.at)
@@ -98,7 +98,7 @@ func (e element) place(list value) fields {
 	return union(e.val.why, list.why)
 }
 
-// elements are those of a list or map, at most limit; ok is false when v is neither.
+// elements returns the elements of a list or map, at most limit; ok is false if v is neither.
 func (v value) elements(limit int) (all []element, isMap, ok bool) {
 	switch val := v.val.(type) {
 	case traits.Mapper:
@@ -117,7 +117,7 @@ func (v value) elements(limit int) (all []element, isMap, ok bool) {
 	return nil, false, false
 }
 
-// sortedKeys are the keys of a map in an order that is always the same.
+// sortedKeys returns the keys of a map in a fixed order.
 func sortedKeys(m traits.Mapper, limit int) []ref.Val {
 	var keys []ref.Val
 	for it := m.Iterator(); it.HasNext() == types.True && len(keys) < limit; {
@@ -146,8 +146,8 @@ func (v value) item(l traits.Lister, i types.Int) value {
 	return located(l.Get(i), v.at.child(i), v.why)
 }
 
-// listOf is a list that an expression made of items; why are fields it depends on
-// beside those of its items.
+// listOf returns a computed list of items; why are fields that it depends on in addition to those
+// of its items.
 func listOf(items []value, why fields) value {
 	vals := make([]ref.Val, len(items))
 	for i, item := range items {
@@ -162,7 +162,7 @@ func listOf(items []value, why fields) value {
 	return value{val: types.DefaultTypeAdapter.NativeToValue(vals), items: items, itemReads: new(fields), why: why}
 }
 
-// some is an optional that holds v.
+// some returns an optional that holds v.
 func some(v value) value {
 	if v.isError() {
 		return v
@@ -170,7 +170,7 @@ func some(v value) value {
 	return value{val: types.OptionalOf(v.val), at: v.at, why: v.why, inner: &v}
 }
 
-// none is an empty optional of what would lie at place.
+// none returns an empty optional for an absent value at place.
 func none(place *path, why fields) value {
 	v := located(types.OptionalNone, place, why)
 	return v
