@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// explain adds to a finding what led to the value at its place: the chain of those that wrote it
-// and, of an object that is gone, the patch that deletes it.
+// explain adds to a finding what led to the value at its place: the chain of writers and, for a deleted object,
+// the patch that deletes it.
 func (l *Locator) explain(ctx context.Context, f *Finding) {
 	if f.Subject == nil || f.Located {
 		return
@@ -21,8 +21,8 @@ func (l *Locator) explain(ctx context.Context, f *Finding) {
 	}
 }
 
-// addChain adds the chain to a finding, and returns the source of its object; nil where locateFinding noted why
-// there is none.
+// addChain adds the chain to a finding and returns the source of its object; nil if the source is not known,
+// which locateFinding already reported.
 func (l *Locator) addChain(ctx context.Context, f *Finding) *origin.Origin {
 	source, err := l.source(ctx, f.Subject)
 	if err != nil {
@@ -34,7 +34,7 @@ func (l *Locator) addChain(ctx context.Context, f *Finding) *origin.Origin {
 	return source
 }
 
-// chainOf is the chain of a finding's field; nil when there is one step only.
+// chainOf returns the chain of a finding's field; nil if it has only one step.
 func (l *Locator) chainOf(ctx context.Context, f *Finding, source *origin.Origin) []report.ChainStep {
 	steps, mutated := stepsTo(f, source), l.mutationStep(ctx, f)
 	if mutated != nil && len(steps) == 0 {
@@ -67,8 +67,7 @@ func isWritten(source *origin.Origin, field string) bool {
 	return found
 }
 
-// mutationStep is the expression of the MutatingAdmissionPolicy that wrote a finding's field; nil
-// when none did.
+// mutationStep returns the step for the MutatingAdmissionPolicy that wrote a finding's field; nil if none did.
 func (l *Locator) mutationStep(ctx context.Context, f *Finding) *report.ChainStep {
 	by, ok := f.mutated[f.Location.Field]
 	if !ok {
@@ -76,7 +75,7 @@ func (l *Locator) mutationStep(ctx context.Context, f *Finding) *report.ChainSte
 	}
 	source, err := l.source(ctx, by.policy)
 	if err != nil {
-		return nil // which is no reason to leave out the rest
+		return nil // the other steps are still shown
 	}
 	at := source.Place(by.field, origin.Whole).Position
 	return &report.ChainStep{
@@ -84,8 +83,7 @@ func (l *Locator) mutationStep(ctx context.Context, f *Finding) *report.ChainSte
 	}
 }
 
-// stepsTo are the steps of a finding's field that end at its place; nil when the place
-// has another reason.
+// stepsTo returns the steps of a finding's field up to its place; nil if the place is not among them.
 func stepsTo(f *Finding, source *origin.Origin) []origin.Step {
 	field := f.Location.Field
 	if field == "" {
@@ -102,7 +100,7 @@ func stepsTo(f *Finding, source *origin.Origin) []origin.Step {
 	steps := source.Chain(field, part)
 	if end := slices.IndexFunc(steps, func(s origin.Step) bool { return isPlace(s.Position) }); end >= 0 {
 		if slices.ContainsFunc(source.Place(field, part).Also, func(p origin.Place) bool { return isPlace(p.Position) }) {
-			last := steps[end] // all of them make the value
+			last := steps[end] // all of them contribute to the value
 			return append(slices.Delete(slices.Clone(steps), end, end+1), last)
 		}
 		return steps[:end+1]
@@ -114,8 +112,8 @@ func stepsTo(f *Finding, source *origin.Origin) []origin.Step {
 	return nil
 }
 
-// addDeletion adds to the finding of a DELETE, which is at base, the lines of the head
-// that the change wrote to delete the object.
+// addDeletion adds to the finding of a DELETE, which is located at base, the lines of the head with which the
+// change deletes the object.
 func (l *Locator) addDeletion(f *Finding, source *origin.Origin) {
 	from := change.OriginOf(f.Subject)
 	if f.Operation != "DELETE" || from.Side != l.change.Base {

@@ -18,8 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// changes knows which lines of the head's files the change wrote. Nothing is known
-// of a scan without a base.
+// changes determines which lines of the head's files the change wrote. It has none if the scan has no base.
 type changes struct {
 	base, head *change.Side
 
@@ -27,14 +26,13 @@ type changes struct {
 	files map[string]*changedFile
 }
 
-// changedFile are lines of a file at head, counted from 1.
+// changedFile has line numbers of a file at head, counted from 1.
 type changedFile struct {
 	// whole is set when the base does not have the file.
 	whole bool
-	// written are lines that were added or changed, cut those before which some are
-	// gone.
+	// written are the lines that were added or changed, cut the lines before which lines were removed.
 	written, cut map[int]bool
-	// blocks are lines with the mark of a block of text of which some were.
+	// blocks are the lines that start a block scalar with changed lines.
 	blocks map[int]bool
 }
 
@@ -42,7 +40,7 @@ func newChanges(base, head *change.Side) *changes {
 	return &changes{base: base, head: head, files: map[string]*changedFile{}}
 }
 
-// wrote reports whether the change wrote a line of a file of from, or of the block of text that begins there.
+// wrote reports whether the change wrote a line of a file of from, or a line of the block scalar that starts there.
 func (c *changes) wrote(from *change.Side, path string, line int) bool {
 	if c == nil || c.base == nil || from != c.head {
 		return false
@@ -51,8 +49,8 @@ func (c *changes) wrote(from *change.Side, path string, line int) bool {
 	return f.whole || f.written[line] || f.blocks[line]
 }
 
-// first is the first line from start on, and before end, that the change wrote or
-// took lines away in front of; 0 when there is none.
+// first returns the first line from start to before end that the change wrote or before which it removed lines; 0 if
+// there is none.
 func (c *changes) first(from *change.Side, path string, start, end int) int {
 	if c == nil || c.base == nil || from != c.head {
 		return 0
@@ -91,10 +89,10 @@ func (c *changes) compare(path string) *changedFile {
 	return f
 }
 
-// blockMark is the end of a line after which a block of text begins.
+// blockMark matches the end of a line that starts a block scalar.
 var blockMark = regexp.MustCompile(`(?:^|[:\-] +|\t)[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?$`)
 
-// changedBlocks are the lines with the mark of a block of text of which lines were changed.
+// changedBlocks returns the lines that start a block scalar with changed lines.
 func (f *changedFile) changedBlocks(lines []string) map[int]bool {
 	blocks := map[int]bool{}
 	for i, line := range lines {
@@ -118,7 +116,7 @@ func (f *changedFile) changedBlocks(lines []string) map[int]bool {
 
 var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// parseDiff reads a unified diff.
+// parseDiff parses a unified diff.
 func parseDiff(text []byte) *changedFile {
 	f := &changedFile{written: map[int]bool{}, cut: map[int]bool{}}
 	line := 0 // none before the first hunk
@@ -143,8 +141,7 @@ func parseDiff(text []byte) *changedFile {
 	return f
 }
 
-// preferChanged puts the location that the change wrote in front of the others,
-// since that is what made a finding new.
+// preferChanged moves the first location that the change wrote to the front, since it made the finding new.
 func (l *Locator) preferChanged(f *Finding, all []report.Location) {
 	from := change.OriginOf(f.Subject).Side
 	if f.Status != report.StatusNew {
@@ -159,8 +156,8 @@ func (l *Locator) preferChanged(f *Finding, all []report.Location) {
 	}
 }
 
-// preferWritten returns the place of a value itself, if the change wrote that and not what decides whether it is there, or
-// of the only one that the change wrote of several values that a value is made of.
+// preferWritten returns the place of the value itself if the change wrote it but not the place that decides whether
+// the value exists. If a value is made of several, it returns the only one that the change wrote.
 func (l *Locator) preferWritten(f *Finding, place origin.Place) origin.Place {
 	from := change.OriginOf(f.Subject).Side
 	wrote := func(p origin.Place) bool { return l.changes.wrote(from, p.Path, p.Line) }
@@ -177,8 +174,8 @@ func (l *Locator) preferWritten(f *Finding, place origin.Place) origin.Place {
 	return place
 }
 
-// governed adds what made an object that did not change be judged again: the lines
-// of the policy, binding, param or Namespace that the change wrote.
+// governed adds the lines of the policy, binding, param or Namespace whose change made an unchanged object be judged
+// again.
 func (l *Locator) governed(ctx context.Context, f *Finding, loc *report.Location) {
 	for _, o := range f.Governing {
 		if at, ok := l.changedIn(ctx, o); ok && len(loc.Related) < maxRelated && !pointsTo(loc, at) {
@@ -187,7 +184,7 @@ func (l *Locator) governed(ctx context.Context, f *Finding, loc *report.Location
 	}
 }
 
-// changedIn is the first line of an object's document that the change wrote.
+// changedIn returns the first line of an object's document that the change wrote.
 func (l *Locator) changedIn(ctx context.Context, o *admission.Object) (report.Location, bool) {
 	from := change.OriginOf(o)
 	source, err := l.source(ctx, o)

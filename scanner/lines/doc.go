@@ -1,15 +1,15 @@
-// Package lines finds the lines of findings: where in the trees of a change the field is
-// written that decides what an API server says.
+// Package lines finds the lines of findings: where the trees of a change have the field that
+// decides an API server's verdict.
 //
-// A Finding is a report.Finding with what it takes to locate it. A Locator loads the
-// sources of a root once, when the first of its objects needs them, and takes these steps:
+// A Finding is a report.Finding with the data needed to locate it. A Locator loads the sources of a
+// root once, when the first of its objects needs them, in these steps:
 //
 //   - FindFields: which fields of an object decide a failed validation (package locate);
 //   - Locate: where these fields were written (package render), those that the change
-//     wrote first (changed.go), with the lines around them (snippet.go);
-//   - Prove: whether a place that a rule found is the right one, by changing it and
-//     rendering the root again (proof.go);
-//   - Explain: the chain of files that led to a value (chain.go).
+//     wrote first (changed.go), with the lines around them (snippet.go) and the chain of
+//     files that led to the value (chain.go);
+//   - Prove: whether a place found by a rule is the right one, by changing it and
+//     rendering the root again (proof.go).
 //
-// What Secrets hold is masked wherever a line or a message could show it (mask.go).
+// Content of Secrets is masked in every line and message that could show it (mask.go).
 package lines

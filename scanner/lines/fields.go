@@ -17,20 +17,20 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
-// maxRelated is the number of other lines of a finding.
+// maxRelated is the maximum number of related lines of a finding.
 const maxRelated = 8
 
 // cause is a field that decides a failed validation.
 type cause struct {
-	// field is a path in what was written, judged one in the object that was judged.
+	// field is the path in the object as written, judged the path in the object as judged.
 	field, judged string
-	// part is the part of its value at fault.
+	// part is the part of the value that decides.
 	part origin.Part
 }
 
-// fieldsOf finds the fields of the object that decide a failed validation, the
-// most telling first. lists is set when one of them is a list, or a map that something may have
-// emptied: why such a field has its value shows only in what the expression was evaluated on.
+// fieldsOf finds the fields of the object that decide a failed validation, the most relevant first.
+// lists is set if one of them is a list, or a map that a patch may have emptied: the reason for
+// such a value is only visible in the validation's input.
 func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 	finder, err := l.finder()
 	if err != nil {
@@ -47,12 +47,12 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 			f.causes = append(f.causes, t)
 		}
 	}
-	// What a manifest says can be changed there; what a policy writes cannot.
+	// A field of a manifest can be changed there; one that a policy writes cannot.
 	slices.SortStableFunc(f.causes, func(a, b cause) int { return cmp.Compare(f.mutation(a.field), f.mutation(b.field)) })
 	return lists, nil
 }
 
-// isMade reports whether several lines may make the value of a field.
+// isMade reports whether several lines may contribute to the value of a field.
 func isMade(o *admission.Object, field string) bool {
 	if change.OriginOf(o).Root.Kind == render.KindPlain {
 		return false
@@ -60,8 +60,8 @@ func isMade(o *admission.Object, field string) bool {
 	return strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name")
 }
 
-// FindFields finds the fields that failed validations turn on and lets go of what
-// they were evaluated on, which is large.
+// FindFields finds the fields that decide failed validations and releases the validations' inputs,
+// which are large.
 func (l *Locator) FindFields(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.Input != nil {
@@ -72,13 +72,12 @@ func (l *Locator) FindFields(findings []Finding) {
 				f.Input = nil
 			}
 		}
-		findings[i].settle()
+		findings[i].mapFields()
 	}
 }
 
-// locateValidation returns the line of the most telling field that the change wrote,
-// else of the most telling one, or of what is nearest to it when it is absent, and
-// as related the lines of the others.
+// locateValidation returns the line of the most relevant field that the change wrote, or else of
+// the most relevant field or its nearest ancestor, with the lines of the other fields as related.
 func (l *Locator) locateValidation(ctx context.Context, f *Finding) (report.Location, error) {
 	defer func() { f.Input = nil }()
 	if f.fieldsErr != nil || len(f.causes) == 0 {
@@ -109,18 +108,19 @@ func (l *Locator) locateValidation(ctx context.Context, f *Finding) (report.Loca
 
 func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) report.Location {
 	claim := proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: c.field, Part: c.part, Place: source.Place(c.field, c.part)}
-	if r, ok := l.takenOut(f, source, c); ok {
+	if r, ok := l.removalOf(f, source, c); ok {
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
 	claim.Place = l.preferWritten(f, claim.Place)
-	f.doubt(claim)
+	f.addUnproven(claim)
 	loc := l.at(f.Subject, claim.Place, c.field)
 	loc.Exact = loc.Exact && f.mutation(c.field) == 0
 	return loc
 }
 
-// takenOut is what a patch took out of a list, or of a map, that a validation wants there.
-func (l *Locator) takenOut(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
+// removalOf returns the removal by a patch of a list element or map entry that the validation
+// requires.
+func (l *Locator) removalOf(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
 	if f.Input == nil {
 		return origin.Removal{}, false
 	}
@@ -136,7 +136,7 @@ func (l *Locator) takenOut(f *Finding, source *origin.Origin, c cause) (origin.R
 	return origin.Removal{}, false
 }
 
-// pointsTo reports whether a location or a related one is on the line of another.
+// pointsTo reports whether a location, or one of its related locations, is on the line of another.
 func pointsTo(l *report.Location, other report.Location) bool {
 	same := func(a *report.Location) bool {
 		return a.Path == other.Path && a.Tree == other.Tree && a.StartLine == other.StartLine

@@ -13,46 +13,46 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Finding is a finding with what it takes to locate it.
+// Finding is a finding with the data needed to locate it.
 type Finding struct {
 	report.Finding
-	// Subject is what is judged, in the tree of the finding.
+	// Subject is the judged object, in the tree of the finding.
 	Subject *admission.Object
 	Key     admission.Key
-	// Fields are paths of the fields at fault, the most telling first.
+	// Fields are the paths of the fields at fault, the most relevant first.
 	Fields []string
-	// Input is what a failed validation was evaluated on: the fields follow from it.
+	// Input is the input of a failed validation, from which its fields are determined.
 	Input *policy.Input
-	// searched is set when fields of the subject were searched for: causes, which may be
-	// none.
+	// searched is set if the fields that decide the validation were searched for. causes are these
+	// fields, possibly none.
 	searched bool
 	causes   []cause
 	// Decider is the policy that made the decision.
 	Decider *admission.Object
-	// Governing are the objects that made the decision, when the judged one did not
-	// change.
+	// Governing are the objects that led to the decision, if the judged object did not change.
 	Governing []*admission.Object
-	// fieldsErr is why the fields could not be found, unlocated why the lines could not.
+	// fieldsErr is the reason why the fields were not found, Unlocated why the lines were not.
 	fieldsErr, Unlocated error
-	// Lineage are the generated objects from the workload's own down to the one the
-	// finding is about; fields and input are those of the last.
+	// Lineage are the generated objects from the workload's own to the one that the finding is about.
+	// Fields and Input refer to the last.
 	Lineage []*controllers.Generated
-	// Mutations are what policies changed by: the object itself, then each of Lineage.
+	// Mutations are the writes of policies: to the object itself, then to each object of Lineage.
 	Mutations [][]mutation.Write
-	// settled is set when Fields are those of what was written.
+	// settled is set if Fields are paths in the object as written.
 	settled bool
-	// mutated are the expressions of policies that wrote fields of what was written.
+	// mutated maps fields of the object as written to the policies' expressions that wrote them.
 	mutated map[string]expression
-	// Located is set when Location is final but for its snippet.
+	// Located is set if Location is final except for its snippet.
 	Located bool
-	// Ask is the request that the finding is about, and Server what answers it; nil where there is none.
+	// Ask is the request that the finding is about, and Server the server that answers it; nil if there
+	// is none.
 	Ask    *admission.Ask
 	Server *server.Server
-	// doubts are claims about the object that need proof (see prove).
-	doubts []proof.Claim
+	// unproven are claims about the object that need proof (see Prove).
+	unproven []proof.Claim
 }
 
-// question is a failed validation with what it was evaluated on.
+// question returns a failed validation with its input.
 func (f *Finding) question() locate.Question {
 	in := f.Input
 	q := locate.Question{
@@ -66,16 +66,16 @@ func (f *Finding) question() locate.Question {
 	return q
 }
 
-// doubt notes a claim about the object of a finding if it needs proof.
-func (f *Finding) doubt(c proof.Claim) {
+// addUnproven records a claim about the object of a finding if it needs proof.
+func (f *Finding) addUnproven(c proof.Claim) {
 	if c.Place.Evidence == origin.Inferred || c.Place.Evidence == origin.Removed {
-		f.doubts = append(f.doubts, c)
+		f.unproven = append(f.unproven, c)
 	}
 }
 
-// doubted is the claim that the location of a finding rests on, if it needs proof.
-func (f *Finding) doubted() (proof.Claim, bool) {
-	for _, c := range f.doubts {
+// unprovenClaim returns the claim on which the location of a finding depends, if it needs proof.
+func (f *Finding) unprovenClaim() (proof.Claim, bool) {
+	for _, c := range f.unproven {
 		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
 			change.OriginOf(f.Subject).Side.Path(c.Place.Path) == l.Path {
 			return c, true
@@ -84,8 +84,8 @@ func (f *Finding) doubted() (proof.Claim, bool) {
 	return proof.Claim{}, false
 }
 
-// template is the field a generated object is written in as a whole; nil when the
-// finding is about the workload itself.
+// template returns the field with the generated object in the object as written; nil if the finding is
+// about the workload itself.
 func (f *Finding) template() []string {
 	if f.Lineage == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// FieldsAtFault returns the fields that a cause of the server's refusal is about: its field or, where
-// that must not change, what changed in it. before and after are the contents of the objects.
+// FieldsAtFault returns the fields of a cause of the server's refusal: its field or, if that is immutable, the
+// changed fields in it. before and after are the contents of the objects.
 func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []string {
 	if !immutableField.MatchString(cause.Message) {
 		return []string{cause.Field}
@@ -32,16 +32,16 @@ func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []str
 	return changed
 }
 
-// immutableField matches the refusals of a change (k8s.io/apimachinery/pkg/api/validation,
-// FieldImmutableErrorMsg, and those of StatefulSets, Pods, PersistentVolumeClaims, role references and StorageClasses).
+// immutableField matches refusals of a change (k8s.io/apimachinery/pkg/api/validation, FieldImmutableErrorMsg, and
+// those of StatefulSets, Pods, PersistentVolumeClaims, role references and StorageClasses).
 var immutableField = regexp.MustCompile(`field is immutable|is immutable after creation|fields other than|cannot change roleRef|updates to \w+ are forbidden`)
 
-// exception matches what introduces the fields that may change, up to the end of the sentence.
+// exception matches the words before a list of fields that may change, and the rest of the sentence.
 var exception = regexp.MustCompile(`(?:fields other than|immutable after creation except)([^\n]*)`)
 
 var fieldName = regexp.MustCompile(`[A-Za-z][A-Za-z0-9.\[\]*]*`)
 
-// exceptionsOf returns the fields that a message names as those that may change.
+// exceptionsOf returns the fields that may change according to a message.
 func exceptionsOf(message string) []string {
 	m := exception.FindStringSubmatch(message)
 	if m == nil {
@@ -52,8 +52,8 @@ func exceptionsOf(message string) []string {
 
 var listIndex = regexp.MustCompile(`\[\d+\]`)
 
-// mayChange reports whether a field in another one is an exception, or in one. Messages name these from the
-// top of the object or from the other field, with [*] for any element of a list.
+// mayChange reports whether a field of another one is an exception, or inside of one. Messages name exceptions
+// relative to the object or to the other field, with [*] for any element of a list.
 func mayChange(field, in string, exceptions []string) bool {
 	field = listIndex.ReplaceAllString(field, "[*]")
 	return slices.ContainsFunc(exceptions, func(name string) bool {
@@ -61,13 +61,13 @@ func mayChange(field, in string, exceptions []string) bool {
 	})
 }
 
-// isWithin reports whether a field is another one or in it.
+// isWithin reports whether a field is equal to or inside another one.
 func isWithin(field, other string) bool {
 	rest, ok := strings.CutPrefix(field, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// differing returns the smallest fields in a field whose values differ.
+// differing returns the innermost fields in a field whose values differ.
 func differing(field string, old, young any) []string {
 	if reflect.DeepEqual(old, young) {
 		return nil

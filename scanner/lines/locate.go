@@ -13,15 +13,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Document is where an object is written, or why that is not known.
+// Document is the location of an object, or why that is not known.
 type Document struct {
 	Location  report.Location
 	Unlocated error
 }
 
-// Locate finds the lines of findings and of remarks, and adds to findings what led to the values there. Those of one
-// root are located in their order: how much is tried for all fields of a chart is bounded, and must not depend on which
-// finding comes first. It returns where other objects are written, in their order.
+// Locate finds the lines of findings and remarks, and adds to findings the chains of the values there. It locates the
+// findings of one root in their order: the work for all fields of a chart is limited, and the result must not depend
+// on which finding comes first. It returns the locations of the other objects, in their order.
 func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding, objects []*admission.Object) ([]Document, error) {
 	documents := make([]Document, len(objects))
 	roots := rootsOf(findings, remarks, objects)
@@ -40,16 +40,16 @@ func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding, objec
 			l.explain(ctx, f)
 		}
 		if of.subject != nil {
-			l.forget(of.subject)
+			l.releaseSources(of.subject)
 		}
 		return nil
 	})
 	return documents, err
 }
 
-// locatedRoot are the findings and remarks about the objects of a root, and others of its objects.
+// locatedRoot has the findings and remarks about the objects of a root, and the indexes of other objects.
 type locatedRoot struct {
-	// subject is one of the objects; nil for what is beside the roots.
+	// subject is one of the objects; nil for findings about no root.
 	subject           *admission.Object
 	findings, remarks []*Finding
 	objects           []int
@@ -99,14 +99,14 @@ func (l *Locator) locateFinding(ctx context.Context, f *Finding) {
 	}
 }
 
-// locateRefusal returns the line of what the server refuses.
+// locateRefusal returns the line of the field that the server refuses.
 func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Location, error) {
 	if fields := f.writtenFields(); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.Subject, fields)
 		if written := l.preferWritten(f, place); written.Position != place.Position {
 			loc, place = l.at(f.Subject, written, loc.Field), written
 		}
-		f.doubt(proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: loc.Field, Place: place})
+		f.addUnproven(proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: loc.Field, Place: place})
 		loc.Exact = loc.Exact && f.mutation(loc.Field) == 0
 		return loc, err
 	}
@@ -115,8 +115,7 @@ func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Locatio
 	return loc, err
 }
 
-// definition is where the policy of a finding is written; nil when there is none, or it
-// is not known where.
+// definition returns the location of a finding's policy; nil if there is no policy or its location is not known.
 func (l *Locator) definition(ctx context.Context, f *Finding) *report.Definition {
 	if f.Decider == nil {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
-// Locator finds where objects and their fields were written. It loads the
-// sources of a root when the first of its objects needs them, and Locate releases them with the last one.
+// Locator finds the lines of objects and their fields. It loads the sources of a root when the first of its objects
+// needs them, and Locate releases them after the last one.
 type Locator struct {
-	// ctx is that of the scan: what is loaded in one stage is kept for the next ones.
+	// ctx is the context of the scan, since values loaded in one stage are kept for later stages.
 	ctx    context.Context
 	change *change.Change
 	work   parallel.Workers
-	// answers are those that processes share; nil for none.
+	// answers is the cache that processes share; nil if there is none.
 	answers *origin.Answers
 
 	mu      sync.Mutex
@@ -30,11 +30,11 @@ type Locator struct {
 	texts   texts
 	// finder finds the fields that decide validations.
 	finder func() (*locate.Finder, error)
-	// changes are those between the trees.
+	// changes has the changed lines of the head.
 	changes *changes
 }
 
-// sourceKey is a root of a side with the files it had, which may be some of its directory.
+// sourceKey identifies a root of a side and its files, which may be only some of its directory.
 type sourceKey struct {
 	side  *change.Side
 	root  render.RootID
@@ -46,22 +46,22 @@ func keyOf(o *admission.Object) sourceKey {
 	return sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 }
 
-// forget releases the sources of the root of an object, which take as much memory as rendering it. A caller that needs them
-// again has them loaded again.
-func (l *Locator) forget(o *admission.Object) {
+// releaseSources releases the sources of the root of an object, which take as much memory as rendering it. They are loaded
+// again if needed.
+func (l *Locator) releaseSources(o *admission.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.sources, keyOf(o))
 }
 
-// Kept returns of how many roots the sources are in memory.
+// Kept returns the number of roots whose sources are in memory.
 func (l *Locator) Kept() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.sources)
 }
 
-// New returns a Locator for a change. The context has to last as long as it is used.
+// New returns a Locator for a change. The context must last as long as the Locator is used.
 func New(ctx context.Context, c *change.Change, work parallel.Workers, answers *origin.Answers) *Locator {
 	return &Locator{
 		ctx: ctx, change: c, work: work, answers: answers, changes: newChanges(c.Base, c.Head),
@@ -70,7 +70,7 @@ func New(ctx context.Context, c *change.Change, work parallel.Workers, answers *
 	}
 }
 
-// source is the source of an object.
+// source returns the source of an object.
 func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Origin, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	return sources[from.Index], nil
 }
 
-// identity is the name of a root for the answers that processes share; empty for one of which there are none.
+// identity returns the name of a root in the shared cache; empty if the cache does not have the root.
 func (l *Locator) identity(from change.Origin) string {
 	if l.answers == nil || from.Result.Problem != nil {
 		return ""
@@ -106,14 +106,14 @@ func (l *Locator) identity(from change.Origin) string {
 	return from.Side.Identity(from.Root, from.Result)
 }
 
-// Place returns the line of the first of fields that was written, else of the first
-// one's nearest ancestor; without fields the object's document.
+// Place returns the line of the first of fields that was written, or else of the nearest ancestor of the first one.
+// Without fields it returns the object's document.
 func (l *Locator) Place(ctx context.Context, o *admission.Object, fields []string) (report.Location, error) {
 	loc, _, err := l.locateFirst(ctx, o, fields)
 	return loc, err
 }
 
-// locateFirst also returns what is known of the place.
+// locateFirst is like Place, but also returns the place itself.
 func (l *Locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, origin.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {
@@ -124,8 +124,8 @@ func (l *Locator) locateFirst(ctx context.Context, o *admission.Object, fields [
 	return l.at(o, place, field), place, nil
 }
 
-// findFirst is the place of the first field that was written itself; if none was,
-// the nearest ancestor of the first one's.
+// findFirst returns the place of the first field that was written; if none was, that of the nearest ancestor of the
+// first one.
 func findFirst(source *origin.Origin, fields []string) (place origin.Place, field string) {
 	for _, f := range fields {
 		if place := source.Place(f, origin.Whole); place.Found() {
@@ -138,13 +138,13 @@ func findFirst(source *origin.Origin, fields []string) (place origin.Place, fiel
 	return source.Place(fields[0], origin.Whole), fields[0]
 }
 
-// at is the location of a field of an object at a place.
+// at returns the location of a field of an object at a place.
 func (l *Locator) at(o *admission.Object, place origin.Place, field string) report.Location {
 	from := change.OriginOf(o)
 	loc := change.LocationOf(place.Position, from.Side.TreeName())
 	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == origin.Marked
 	if from.Root.Kind == render.KindHelm && !place.Found() {
-		loc.Message = place.Why // which part of the chart it is
+		loc.Message = place.Why // names the part of the chart
 	}
 	l.addSnippet(&loc, from.Side, place.Path, isSecret(o))
 	return loc

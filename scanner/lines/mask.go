@@ -10,10 +10,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// quotedBytes is how much of a line that is no separator rendering quotes.
+// quotedBytes is how much of a malformed separator line an error of rendering quotes.
 const quotedBytes = 40
 
-// hiddenBy returns what masking took out of lines.
+// hiddenBy returns the values that masking removed from lines.
 func hiddenBy(lines, masked []string) []string {
 	var hidden []string
 	for i, line := range lines {
@@ -32,8 +32,8 @@ func hiddenBy(lines, masked []string) []string {
 	return hidden
 }
 
-// inFlow returns what a value in brackets or braces, or a line of one, consists of: of KEY=VALUE
-// and KEY: VALUE the value, too.
+// inFlow returns the elements of a value in brackets or braces, or of a line of one; for KEY=VALUE
+// and KEY: VALUE also the value alone.
 func inFlow(value string) []string {
 	if !strings.ContainsAny(value[:1], "[{") && !strings.ContainsAny(value[len(value)-1:], "]},") {
 		return nil
@@ -51,8 +51,8 @@ func inFlow(value string) []string {
 	return parts
 }
 
-// Conceal takes out of what is said of files - why something does not render, remarks
-// - what those files have for Secrets. What policies say is concealed where they say it.
+// Conceal removes content of Secrets in files from errors of rendering, gaps and diagnostics. Texts
+// of policies are concealed where they are made.
 func (l *Locator) Conceal(r *report.Report) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Cause == report.CauseRender {
@@ -72,8 +72,8 @@ func (l *Locator) Conceal(r *report.Report) {
 	}
 }
 
-// concealed returns a message without what the file at a location has for Secrets, nor the
-// files that keep root from rendering: a message may quote why it did not before.
+// concealed returns a message without content of Secrets in the file at a location or in the files
+// because of which root does not render: a message may quote why it did not render before.
 func (l *Locator) concealed(message, root string, at *report.Location) string {
 	var hidden []string
 	if at != nil && at.Path != "" {
@@ -88,8 +88,8 @@ func (l *Locator) concealed(message, root string, at *report.Location) string {
 	return secrets.ConcealValues(message, hidden)
 }
 
-// Concealed is why a root of a tree does not render, without what the file at fault
-// has for Secrets: kustomize quotes it.
+// Concealed returns the reason why a root of a tree does not render, without content of Secrets in
+// the file at fault, which kustomize quotes.
 func Concealed(tree fs.FS, p *render.Problem) string {
 	return secrets.ConcealValues(p.Error(), readText(tree, p.Place().Path).hidden)
 }

@@ -14,26 +14,24 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// A place that kustomize carried along with a value is exact. One that a rule found,
-// or that took a field away, is when a counterfactual run confirms it: changed
-// there, the object changes where the finding is about it.
+// A place that kustomize kept with a value is exact. A place that a rule found, or of a removed field, is exact if a
+// counterfactual run confirms it: with a change there, the field of the finding changes in the rendered object.
 const (
-	// scanRenders and scanCost bound the renders of all places of a scan, by their
-	// number and by their cost as render.Prover weighs it (about 5 seconds). Places for
-	// which none are left stay unproven. Time is no bound, so that equal scans give
-	// equal reports.
+	// scanRenders and scanCost limit the renders for all places of a scan, by number and by cost as render.Prover
+	// weighs it (about 5 seconds). Places beyond the limits stay unproven. Time is not limited, so that equal scans
+	// give equal reports.
 	scanRenders, scanCost = 128, 500
 )
 
-// provenField is a place of a root with the findings that are located there.
+// provenField is a place of a root with the findings located there.
 type provenField struct {
 	from     change.Origin
 	findings []*Finding
-	// cost is that of one render, renders is the number of those allowed.
+	// cost is the cost of one render, renders the number of allowed renders.
 	cost, renders int
 }
 
-// Prove makes the locations of findings exact that counterfactual runs confirm.
+// Prove marks locations of findings as exact if counterfactual runs confirm them.
 func (l *Locator) Prove(ctx context.Context, findings []Finding) error {
 	proofs := proofsOf(findings)
 	costs := make([]int, len(proofs))
@@ -49,7 +47,7 @@ func (l *Locator) Prove(ctx context.Context, findings []Finding) error {
 	})
 }
 
-// proofsOf returns the places in doubt, those of new findings first.
+// proofsOf returns the places to prove, those of new findings first.
 func proofsOf(findings []Finding) []*provenField {
 	type place struct {
 		result *render.Result
@@ -78,10 +76,11 @@ func proofsOf(findings []Finding) []*provenField {
 	return out
 }
 
-// toProve is the claim that the location of a finding rests on, if it needs proof, and the root that it is about. Origins
-// of a HelmRelease prove what decides in it themselves; what wrote that is a claim about the root that makes it.
+// toProve returns the claim on which the location of a finding depends, if it needs proof, and its root. The origins
+// of a HelmRelease are already proven within the release; what remains is a claim about the root that renders the
+// HelmRelease.
 func (f *Finding) toProve() (from change.Origin, c proof.Claim, ok bool) {
-	if c, ok = f.doubted(); !ok {
+	if c, ok = f.unprovenClaim(); !ok {
 		return from, c, false
 	}
 	if from = change.OriginOf(f.Subject); from.Root.Kind != render.KindHelm {
@@ -96,8 +95,7 @@ func (f *Finding) toProve() (from change.Origin, c proof.Claim, ok bool) {
 	return from, proof.Claim{Object: u.Index, Field: c.Place.Via, Place: origin.Place{Position: c.Place.Position, Evidence: c.Place.Evidence}}, true
 }
 
-// settle settles the findings of one place. Where another place is the one that
-// counts, it becomes theirs.
+// settle proves the findings of one place, and moves those for which another place is confirmed.
 func (l *Locator) settle(ctx context.Context, p *provenField) {
 	claims := make([]proof.Claim, len(p.findings))
 	for i, f := range p.findings {
@@ -114,15 +112,15 @@ func (l *Locator) settle(ctx context.Context, p *provenField) {
 	}
 }
 
-// settled is what became of a claim.
+// settled is the outcome of a claim.
 type settled struct {
 	Confirmed bool
-	// Moved is set when Place, and not that of the claim, is confirmed.
+	// Moved is set if Place is confirmed instead of the place of the claim.
 	Moved bool
 	Place origin.Place
 }
 
-// settled settles claims about one root, unless another process did that.
+// settled proves claims about one root, unless the shared cache has the outcomes.
 func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Claim) (all []settled) {
 	root, name := l.identity(p.from), ""
 	if root != "" {
@@ -131,7 +129,7 @@ func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Cl
 	if name != "" && l.answers.Noted(root, name, &all) && len(all) == len(claims) {
 		return all
 	}
-	all = nil // nothing of what could not be read
+	all = nil // discard what was read incompletely
 	defer p.from.Side.Begin(p.from.Root.Dir)()
 	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, c := range claims {
@@ -148,7 +146,8 @@ func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Cl
 	return all
 }
 
-// nameOf names claims that are settled with so many renders; empty where they hold values of any type.
+// nameOf returns the cache key of claims and their number of renders; empty if a claim has an Element, which can be
+// of any type.
 func nameOf(claims []proof.Claim, renders int) string {
 	var name bytes.Buffer
 	if slices.ContainsFunc(claims, func(c proof.Claim) bool { return c.Element != nil }) || gob.NewEncoder(&name).Encode(claims) != nil {
@@ -157,7 +156,7 @@ func nameOf(claims []proof.Claim, renders int) string {
 	return fmt.Sprintf("proof %d %s", renders, name.Bytes())
 }
 
-// move locates a finding at another place of the same field.
+// move changes the location of a finding to another place of the same field.
 func (l *Locator) move(f *Finding, place origin.Place) {
 	loc := l.at(f.Subject, place, f.Location.Field)
 	loc.Related = slices.DeleteFunc(f.Location.Related, func(other report.Location) bool { return pointsTo(&loc, other) })

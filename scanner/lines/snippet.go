@@ -11,17 +11,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines/text"
 )
 
-// texts keeps the lines of files that snippets are cut from, secrets masked.
+// texts caches the lines of files for snippets, with secrets masked.
 type texts struct {
 	files sync.Map // textKey -> func() *textFile
 }
 
-// textFile is a file.
+// textFile is the content of a file.
 type textFile struct {
 	lines []string
-	// hidden is what was masked of the lines.
+	// hidden are the masked values.
 	hidden []string
-	// hashes are the line hashes, of the first line first.
+	// hashes are the line hashes, starting with the first line.
 	hashes []text.LineHash
 }
 
@@ -32,7 +32,7 @@ type textKey struct {
 
 func (t *texts) lines(from *change.Side, path string) []string { return t.file(from, path).lines }
 
-// file is a file of a side; one that cannot be read again is empty.
+// file returns a file of a side; a file that cannot be read is empty.
 func (t *texts) file(from *change.Side, path string) *textFile {
 	read, _ := t.files.LoadOrStore(textKey{from, path}, sync.OnceValue(func() *textFile { return readText(from.Files, path) }))
 	return read.(func() *textFile)()
@@ -52,9 +52,8 @@ func readText(tree fs.FS, path string) *textFile {
 	return read
 }
 
-// addSnippet sets the lines around a location. The snippet stays inside the YAML
-// document, since the next one may be a Secret; everything about a Secret object is
-// masked wherever it was written.
+// addSnippet sets the lines around a location. The snippet stays inside the YAML document, since
+// the next one may be a Secret. For a Secret every value is masked, wherever it was written.
 func (l *Locator) addSnippet(loc *report.Location, from *change.Side, path string, secret bool) {
 	lines := l.texts.lines(from, path)
 	if loc.StartLine < 1 || loc.StartLine > len(lines) {
@@ -71,7 +70,7 @@ func (l *Locator) addSnippet(loc *report.Location, from *change.Side, path strin
 	loc.SnippetLine = first
 }
 
-// HashLine sets the hash of a location's line; of one without, that of the first.
+// HashLine sets the hash of a location's line; without a line, that of the first.
 func (l *Locator) HashLine(loc *report.Location) {
 	if loc.Path == "" {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines/text"
 )
 
-// Within returns the place of a line and column, counted from 1 and in code
-// points, inside a text field: in YAML block scalars of several lines, too. When
-// the place cannot be followed into the file, it is that of the field.
+// Within returns the place of a line and column, counted from 1 and in code points, inside a text
+// field, including YAML block scalars of several lines. If the place has no counterpart in the
+// file, it returns the place of the field.
 func (l *Locator) Within(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
 	loc, _ := l.Place(ctx, o, []string{field}) // an error leaves the root
 	value, ok := text.At(o.Content(), field)
@@ -40,7 +40,7 @@ func (l *Locator) Within(ctx context.Context, o *admission.Object, field string,
 	return loc
 }
 
-// wordLength is the length of the name or number a line begins with, at least 1.
+// wordLength returns the length of the name or number at the start of a line, at least 1.
 func wordLength(line []rune) int {
 	n := 0
 	for n < len(line) && (line[n] == '_' || unicode.IsLetter(line[n]) || unicode.IsDigit(line[n])) {

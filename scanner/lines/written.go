@@ -12,8 +12,8 @@ type expression struct {
 	field  string
 }
 
-// written are fields of the object a finding is about as fields of what was
-// written: before policies changed it, and of the workload when it is about a generated object.
+// written maps fields of the object of a finding to fields of the object as written: before
+// policies mutated it, and of the workload if the object was generated.
 func (f *Finding) written(fields []string) []string {
 	out := []string{}
 	for _, field := range fields {
@@ -24,8 +24,8 @@ func (f *Finding) written(fields []string) []string {
 	return out
 }
 
-// writtenField is written for one field; ok is false where the field is none of what was written.
-// The expression of the last mutation that wrote it is noted.
+// writtenField does the same for one field; ok is false if the object as written has no such field.
+// It records the expression of the last mutation that wrote the field.
 func (f *Finding) writtenField(field string) (written string, ok bool) {
 	var by *mutation.Write
 	for level := len(f.Lineage); ; level-- {
@@ -54,15 +54,15 @@ func (f *Finding) writtenField(field string) (written string, ok bool) {
 	return field, true
 }
 
-// settle finds what was written of the fields at fault, and lets go of the objects that policies
-// changed, which are large.
-func (f *Finding) settle() {
+// mapFields maps the fields at fault to the object as written, and releases the mutated objects, which
+// are large.
+func (f *Finding) mapFields() {
 	if len(f.Mutations) > 0 {
 		f.Fields, f.settled, f.Mutations = f.written(f.Fields), true, nil
 	}
 }
 
-// writtenFields are the fields at fault of what was written.
+// writtenFields returns the fields at fault in the object as written.
 func (f *Finding) writtenFields() []string {
 	if f.settled {
 		return f.Fields
@@ -70,7 +70,7 @@ func (f *Finding) writtenFields() []string {
 	return f.written(f.Fields)
 }
 
-// mutation is 1 for a field of what was written that a policy wrote anew, 0 for others.
+// mutation returns 1 for a field that a policy wrote, 0 for others.
 func (f *Finding) mutation(field string) int {
 	if _, ok := f.mutated[field]; ok {
 		return 1

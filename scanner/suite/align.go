@@ -7,12 +7,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Align returns our verdict with the random choices of the recorded one. A server has no
-// order of policies, bindings and selected params: which denial it names, which failure
-// the audit annotation has, and the order of warnings and of joined values are random. So
-// is the order of errors that are found by iterating over a map, such as the labels or
-// the fields of a custom resource. The verdicts agree if the result is equal to the
-// recorded one.
+// Align returns ours with the random choices of the recorded verdict. A server has no order of
+// policies, bindings and selected params, so these are random: which denial it returns, which
+// failure is in the audit annotation, and the order of warnings and of joined values. The order of
+// errors found by iterating over a map, such as labels or fields of a custom resource, is random
+// too. The verdicts agree if the result equals the recorded one.
 func Align(recorded, ours Verdict) Verdict {
 	for _, d := range ours.denials {
 		if d.fits(&recorded) {
@@ -37,15 +36,14 @@ func Align(recorded, ours Verdict) Verdict {
 	return ours
 }
 
-// fits reports whether a refusal has the stated fields of the recorded verdict.
+// fits reports whether a refusal equals the recorded verdict in the fields that it states.
 func (r refusal) fits(recorded *Verdict) bool {
 	return (!recorded.stated.has("code") || recorded.Code == r.code) &&
 		(!recorded.stated.has("reason") || recorded.Reason == r.reason) &&
 		(!recorded.stated.has("message") || recorded.Message == r.message)
 }
 
-// sameErrors reports whether two refusals of an object list the same errors, in any
-// order.
+// sameErrors reports whether two refusals of an object list the same errors in any order.
 func sameErrors(ours, recorded string) bool {
 	for _, refused := range []string{" is invalid: [", " is forbidden: ["} {
 		what, errs, ok := strings.Cut(ours, refused)
@@ -57,7 +55,7 @@ func sameErrors(ours, recorded string) bool {
 	return false
 }
 
-// sameAnnotation reports whether a server may give either value to an annotation.
+// sameAnnotation reports whether a server may set either value for an annotation.
 func sameAnnotation(key, ours, recorded string, failures []string) bool {
 	if key == policy.FailureAnnotation {
 		return slices.Contains(failures, recorded)
@@ -65,7 +63,7 @@ func sameAnnotation(key, ours, recorded string, failures []string) bool {
 	return sameElements(strings.Split(ours, ", "), strings.Split(recorded, ", "))
 }
 
-// sameElements reports whether two lists are equal but for their order.
+// sameElements reports whether two lists have the same elements in any order.
 func sameElements(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)

@@ -9,13 +9,13 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
-// requestsDocument is requests.yaml.
+// requestsDocument is the content of requests.yaml.
 type requestsDocument struct {
 	Policies []string  `json:"policies,omitempty"`
 	Requests []Request `json:"requests"`
 }
 
-// fields are the fields of a file of a suite, by which mistakes are located.
+// fields are the fields of a file of a suite, for locating mistakes.
 type fields struct{ *strictyaml.Document }
 
 // readFields decodes a file of one document.
@@ -50,7 +50,7 @@ func readRequests(path string, data []byte) (*fields, *requestsDocument, error) 
 	return f, document, f.Err()
 }
 
-// name checks that an entry has a name that no other entry has.
+// name checks that an entry has a unique name.
 func (f *fields) name(key, name string, lines map[string]int) {
 	switch line, repeated := lines[name]; {
 	case name == "":
@@ -91,21 +91,21 @@ func (f *fields) operation(key string, r *Request) {
 	}
 }
 
-// required checks that an object is written.
+// required checks that an object is present.
 func (f *fields) required(key string, object map[string]any, why string) {
 	if object == nil {
 		f.Fail(key, "required: %s", why)
 	}
 }
 
-// forbidden checks that an object is not written.
+// forbidden checks that an object is absent.
 func (f *fields) forbidden(key string, object map[string]any, why string) {
 	if object != nil {
 		f.Fail(key, "%s", why)
 	}
 }
 
-// object checks that an object has what every request needs.
+// object checks that an object has apiVersion and kind.
 func (f *fields) object(key string, object map[string]any) {
 	if object == nil {
 		return
@@ -148,12 +148,13 @@ func (f *fields) policyError(key string, e *PolicyError, record bool) {
 	if e.Kind == "" {
 		f.Fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
 	}
-	if e.Name == "" && !f.Has(key+".name") { // '' is that of one without a name
+	if e.Name == "" && !f.Has(key+".name") { // '' is the name of an object without a name
 		f.Fail(key+".name", "required: the name of the policy or binding")
 	}
 }
 
-// stated returns the fields of a type that the mapping key has. A record states all.
+// stated returns the fields of a type that the mapping at key has; nil, which stands for all
+// fields, for a record.
 func (f *fields) stated(key string, t reflect.Type, record bool) stated {
 	if record {
 		return nil

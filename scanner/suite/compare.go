@@ -9,12 +9,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// latencyAnnotations are what a server adds to the audit event of a request that took long.
+// latencyAnnotations is the prefix of audit annotations that a server adds to slow requests.
 const latencyAnnotations = "apiserver.latency.k8s.io/"
 
-// diffVerdicts compares the fields that want states. Where the server chooses at random,
-// each of its choices is as expected (Align). A verdict that is indeterminate differs
-// unless want states that.
+// diffVerdicts compares the fields that want states. Where the server chooses at random, any of its
+// choices is accepted (Align). An indeterminate verdict is a difference unless want states that.
 func diffVerdicts(want *Verdict, got Verdict) []report.Difference {
 	timeless := *want
 	timeless.AuditAnnotations = maps.Clone(want.AuditAnnotations)
@@ -32,7 +31,7 @@ func diffVerdicts(want *Verdict, got Verdict) []report.Difference {
 			continue
 		}
 		if d := diff(field, w.Field(i), g.Field(i)); d != nil {
-			if field == "object" { // values of a Secret are in no difference
+			if field == "object" { // differences do not show values of Secrets
 				d.Expected, d.Actual = policy.Shown(want.Object), policy.Shown(got.Object)
 			}
 			all = append(all, *d)
@@ -48,7 +47,7 @@ func diff(field string, want, got reflect.Value) *report.Difference {
 	return &report.Difference{Field: field, Expected: orAbsent(want), Actual: orAbsent(got)}
 }
 
-// isEmpty reports whether a value is absent or empty, which is the same in a verdict.
+// isEmpty reports whether a value is absent or empty; verdicts do not distinguish these.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -57,7 +56,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// orAbsent returns a value, nil if it is empty. False is not empty.
+// orAbsent returns a value, or nil if it is empty. False is not empty.
 func orAbsent(v reflect.Value) any {
 	if v.Kind() != reflect.Bool && isEmpty(v) {
 		return nil
@@ -65,8 +64,8 @@ func orAbsent(v reflect.Value) any {
 	return v.Interface()
 }
 
-// diffPolicyErrors compares refusals by kind and name, also if expected.yaml has none: a
-// policy that is refused has no effect.
+// diffPolicyErrors compares refusals by kind and name, even if expected.yaml has none: a refused
+// policy has no effect.
 func diffPolicyErrors(want, got []PolicyError) []report.Difference {
 	var all []report.Difference
 	rest := map[string][]PolicyError{}

@@ -6,8 +6,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// UnmarshalJSON decodes whole numbers as integers, as the API server does; encoding/json
-// by itself decodes every number into an any as a float.
+// UnmarshalJSON decodes whole numbers as integers, as the API server does; encoding/json decodes
+// every number in an any as a float.
 func (r *Request) UnmarshalJSON(data []byte) error {
 	type plain Request
 	entry := struct {

@@ -61,7 +61,7 @@ func paramName(o *admission.Object) string {
 	return o.Namespace() + "/" + o.Name()
 }
 
-// valueText returns a value as JSON, cut after maxValueBytes.
+// valueText returns a value as JSON, truncated after maxValueBytes.
 func valueText(r policy.Reading) string {
 	if r.Missing {
 		return ""

@@ -14,8 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Load reads the suite at the top of a file system. Paths of policies cannot be outside of
-// it.
+// Load reads the suite at the top of a file system. Paths of policies must be inside of it.
 func Load(fsys fs.FS) (*Suite, error) {
 	return (&loader{fsys: fsys, dir: "."}).load()
 }
@@ -46,12 +45,12 @@ type loader struct {
 	dir  string
 	// shown is the name of dir in messages.
 	shown string
-	// places are those of the objects that were read.
+	// places are the places of the objects that were read.
 	places map[*admission.Object]place
 }
 
-// show returns the name of a file of the suite in messages.
-func (l *loader) show(name string) string { return path.Join(l.shown, name) }
+// displayName returns the name of a file of the suite for messages.
+func (l *loader) displayName(name string) string { return path.Join(l.shown, name) }
 
 func (l *loader) load() (*Suite, error) {
 	s := &Suite{}
@@ -59,11 +58,11 @@ func (l *loader) load() (*Suite, error) {
 	data, err := l.read(RequestsFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &strictyaml.Error{Path: l.show(RequestsFile), Message: "there is no such file: a suite needs one"}
+		return nil, &strictyaml.Error{Path: l.displayName(RequestsFile), Message: "there is no such file: a suite needs one"}
 	case err != nil:
 		return nil, err
 	}
-	f, document, err := readRequests(l.show(RequestsFile), data)
+	f, document, err := readRequests(l.displayName(RequestsFile), data)
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +84,25 @@ func (l *loader) load() (*Suite, error) {
 	return s, nil
 }
 
-// checkFiles refuses files of a suite whose names have another extension: without them a suite may
-// agree with everything.
+// checkFiles refuses files with the name of a file of a suite but another extension: a suite without its
+// policies or expected verdicts would pass.
 func (l *loader) checkFiles() error {
 	files, err := fs.ReadDir(l.fsys, l.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // files without a directory are read by their names
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // an fs.FS may have files without listing directories
 		return fmt.Errorf("read %s: %w", l.shown, err)
 	}
 	var errs []error
 	for _, name := range []string{PoliciesFile, ContextFile, ExpectedFile} {
-		if other := otherwise(files, name); other != "" && !has(files, name) {
-			errs = append(errs, &strictyaml.Error{Path: l.show(other), Message: "is not read: its name has to be " + name})
+		if other := withOtherExtension(files, name); other != "" && !has(files, name) {
+			errs = append(errs, &strictyaml.Error{Path: l.displayName(other), Message: "is not read: its name has to be " + name})
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// otherwise returns the file among entries that has the name of a file of a suite but for the extension.
-func otherwise(entries []fs.DirEntry, name string) string {
+// withOtherExtension returns the entry with the name of a file of a suite but another extension; empty if there
+// is none.
+func withOtherExtension(entries []fs.DirEntry, name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	for _, other := range []string{stem + ".yml", stem + ".json"} {
 		if has(entries, other) {
@@ -112,7 +112,7 @@ func otherwise(entries []fs.DirEntry, name string) string {
 	return ""
 }
 
-// read reads a file of the suite. Its error names the file as the user does.
+// read reads a file of the suite. Errors have the user's name of the file.
 func (l *loader) read(name string) ([]byte, error) {
 	data, err := fs.ReadFile(l.fsys, path.Join(l.dir, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +120,7 @@ func (l *loader) read(name string) ([]byte, error) {
 		if p := new(fs.PathError); errors.As(err, &p) {
 			reason = p.Err
 		}
-		return nil, &strictyaml.Error{Path: l.show(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
+		return nil, &strictyaml.Error{Path: l.displayName(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
 	}
 	return data, err
 }
@@ -133,14 +133,12 @@ func (l *loader) expected(requests []Request) (*Expected, error) {
 	case err != nil:
 		return nil, err
 	}
-	return readExpected(l.show(ExpectedFile), data, requests)
+	return readExpected(l.displayName(ExpectedFile), data, requests)
 }
 
-// Find returns the directories with suites: dir itself and those below it at any depth,
-// in the order of their names, without hidden directories and those named like one of skip.
-// The error is a
-// *strictyaml.Error if there is no suite, or if a directory has the files of a suite but
-// no requests.
+// Find returns the directories with suites: dir itself and those below it at any depth, sorted by name,
+// without hidden directories and those with a name in skip. The error is a *strictyaml.Error if there is
+// no suite, or if a directory has the files of a suite but no requests.
 func Find(dir string, skip ...string) ([]string, error) {
 	tree := os.DirFS(dir)
 	var found []string
@@ -162,8 +160,8 @@ func Find(dir string, skip ...string) ([]string, error) {
 		switch {
 		case has(files, RequestsFile):
 			found = append(found, shown)
-		case (has(files, ExpectedFile) || otherwise(files, RequestsFile) != "") && (has(files, PoliciesFile) || has(files, ContextFile)),
-			otherwise(files, RequestsFile) != "" && has(files, ExpectedFile):
+		case (has(files, ExpectedFile) || withOtherExtension(files, RequestsFile) != "") && (has(files, PoliciesFile) || has(files, ContextFile)),
+			withOtherExtension(files, RequestsFile) != "" && has(files, ExpectedFile):
 			errs = append(errs, &strictyaml.Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
 		}
 		return nil

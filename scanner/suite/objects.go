@@ -33,8 +33,8 @@ func (l *loader) policies(f *fields, paths []string) ([]*admission.Object, error
 	return objects, f.Err()
 }
 
-// policyPath reads a file, or all YAML and JSON files of a directory in the order of their
-// names. An error that is not a *strictyaml.Error is about the path itself.
+// policyPath reads a file, or all YAML and JSON files of a directory, sorted by name. An error that
+// is not a *strictyaml.Error is about the path itself.
 func (l *loader) policyPath(name string) ([]*admission.Object, error) {
 	if name == "" || path.IsAbs(name) {
 		return nil, fmt.Errorf("%q: give a path relative to the suite", name)
@@ -46,9 +46,9 @@ func (l *loader) policyPath(name string) ([]*admission.Object, error) {
 	info, err := fs.Stat(l.fsys, full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no %s", l.show(name))
+		return nil, fmt.Errorf("there is no %s", l.displayName(name))
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be read: %w", l.show(name), err)
+		return nil, fmt.Errorf("%s cannot be read: %w", l.displayName(name), err)
 	case !info.IsDir():
 		return l.objects(name)
 	}
@@ -67,12 +67,12 @@ func (l *loader) policyDirectory(name, full string) ([]*admission.Object, error)
 		return err
 	})
 	if err == nil && len(objects) == 0 {
-		err = fmt.Errorf("%s holds no objects: it has no YAML or JSON files", l.show(name))
+		err = fmt.Errorf("%s holds no objects: it has no YAML or JSON files", l.displayName(name))
 	}
 	return objects, err
 }
 
-// isManifest reports whether a file has objects by its name. A kustomization has none.
+// isManifest reports whether a file may have objects, by its name. A kustomization has none.
 func isManifest(name string) bool {
 	return tree.IsManifestName(name) && !tree.IsKustomizationName(name)
 }
@@ -86,21 +86,21 @@ func (l *loader) optionalObjects(name string) ([]*admission.Object, error) {
 	return objects, err
 }
 
-// objects reads the objects of a file of any number of documents.
+// objects reads the objects of a file with any number of documents.
 func (l *loader) objects(name string) ([]*admission.Object, error) {
 	data, err := l.read(name)
 	if err != nil {
 		return nil, err
 	}
-	documents, broken := strictyaml.ParseAll(l.show(name), data)
+	documents, broken := strictyaml.ParseAll(l.displayName(name), data)
 	var objects []*admission.Object
 	for _, d := range documents {
-		more, err := documentObjects(d, l.show(name))
+		more, err := documentObjects(d, l.displayName(name))
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range more {
-			l.places[o] = place{l.show(name), d.Line("")}
+			l.places[o] = place{l.displayName(name), d.Line("")}
 		}
 		objects = append(objects, more...)
 	}
@@ -117,7 +117,7 @@ func documentObjects(d *strictyaml.Document, path string) ([]*admission.Object, 
 }
 
 // expand returns the objects of a document: those of a list, or the document itself. As for kubectl,
-// whatever has items is a list, and items without a kind have that of the list.
+// anything with items is a list, and items without a kind take it from the list.
 func expand(path string, line int, content map[string]any) ([]*admission.Object, error) {
 	items, isList := content["items"].([]any)
 	if !isList {

@@ -11,11 +11,11 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Recorder is recordedFrom of the files that Record makes.
+// Recorder is the value of recordedFrom in files that Record makes.
 const Recorder = "preadmit"
 
-// Record returns an expected.yaml with the full answers of a result: keys in alphabetical
-// order, entries in the order of requests.yaml. Equal answers give equal bytes.
+// Record returns an expected.yaml with the full verdicts of a result: keys in alphabetical order,
+// entries in the order of requests.yaml. Equal verdicts give equal bytes.
 func (r *Result) Record() ([]byte, error) {
 	data, err := YAML(&Expected{RecordedFrom: Recorder, PolicyErrors: r.PolicyErrors, Verdicts: r.Verdicts})
 	if err != nil {
@@ -24,8 +24,8 @@ func (r *Result) Record() ([]byte, error) {
 	return data, nil
 }
 
-// YAML encodes a value as YAML by way of JSON. It escapes the characters that YAML does
-// not allow, which messages of policies may have.
+// YAML encodes a value as YAML via JSON. It escapes characters that YAML does not allow, which
+// messages of policies may have.
 func YAML(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -42,8 +42,8 @@ func YAML(v any) ([]byte, error) {
 	return yaml.JSONToYAML(escaped.Bytes())
 }
 
-// Kept reports whether expected.yaml is a record that agrees with the whole result. Then
-// it need not be replaced, and its recordedFrom stays.
+// Kept reports whether expected.yaml is a record that agrees with the whole result, so that it need
+// not be replaced and its recordedFrom stays.
 func (r *Result) Kept() bool {
 	if r.Recorded == "" || len(r.Failures) > 0 {
 		return false
@@ -51,7 +51,7 @@ func (r *Result) Kept() bool {
 	return len(r.compared) == len(r.Verdicts)
 }
 
-// AsRecorded returns the result of a run with the file that Record makes.
+// AsRecorded returns the result that a run with the file of Record would have.
 func (r *Result) AsRecorded() *Result {
 	again := *r
 	again.Recorded, again.Failures, again.compared = Recorder, []report.SuiteFailure{}, map[string]bool{}

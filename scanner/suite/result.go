@@ -7,25 +7,24 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Result has the answers of a run, and how they differ from the expected ones.
+// Result has the verdicts of a run and their differences from the expected ones.
 type Result struct {
 	// Dir is the suite's directory.
 	Dir string
-	// Recorded is recordedFrom of expected.yaml, see Expected.
+	// Recorded is the value of recordedFrom in expected.yaml, see Expected.
 	Recorded string
-	// PolicyErrors are the policies and bindings the server would refuse.
+	// PolicyErrors are the policies and bindings that the server would refuse.
 	PolicyErrors []PolicyError
-	// Verdicts are the answers to the requests that ran, in the order of
-	// requests.yaml.
+	// Verdicts are the verdicts on the requests that ran, in the order of requests.yaml.
 	Verdicts []Verdict
 	Failures []report.SuiteFailure
 
 	compared map[string]bool // by name
-	lines    map[string]int  // of requests, by name
+	lines    map[string]int  // lines of requests, by name
 }
 
-// Report returns the result as a report has it. The values of Secrets are those of the suite, and
-// are not masked.
+// Report converts the result for a report. Values of Secrets are not masked, since they are the
+// suite's own.
 func (r *Result) Report() *report.SuiteResult {
 	out := &report.SuiteResult{
 		Dir: r.Dir, Recorded: r.Recorded, Failures: r.Failures, Compared: r.compared,
@@ -43,8 +42,8 @@ func (r *Result) Report() *report.SuiteResult {
 	return out
 }
 
-// Test runs the requests whose name is chosen, and compares the answers with those that
-// the suite expects. Without an expected.yaml nothing is compared.
+// Test runs the requests for which chosen returns true, and compares the verdicts with the expected
+// ones. Without an expected.yaml it compares nothing.
 func (s *Suite) Test(ctx context.Context, chosen func(name string) bool) (*Result, error) {
 	got, err := s.RunSome(ctx, chosen)
 	if err != nil {

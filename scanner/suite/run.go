@@ -17,12 +17,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Run returns the answers to all requests of a suite.
+// Run returns the verdicts on all requests of a suite.
 func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 	return s.RunSome(ctx, func(string) bool { return true })
 }
 
-// RunSome returns the answers to the requests whose name is chosen.
+// RunSome returns the verdicts on the requests for which chosen returns true.
 func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Expected, error) {
 	c := s.newCluster(ctx)
 	got := &Expected{PolicyErrors: policyErrors(c.policies.Refusals)}
@@ -50,19 +50,19 @@ func policyErrors(refusals []policy.Refusal) []PolicyError {
 	return errs
 }
 
-// Ask returns the request as an API server gets it. All requests are dry runs.
+// Ask returns the request as an API server receives it. All requests are dry runs.
 func (r *Request) Ask() admission.Ask {
-	ask := admission.Ask{
+	request := admission.Ask{
 		Operation: k8sadmission.Operation(r.Operation), Subresource: r.Subresource,
 		User: r.User.info(), DryRun: true,
 	}
 	if r.Object != nil {
-		ask.Object = admission.NewObject(r.Object)
+		request.Object = admission.NewObject(r.Object)
 	}
 	if r.OldObject != nil {
-		ask.OldObject = admission.NewObject(r.OldObject)
+		request.OldObject = admission.NewObject(r.OldObject)
 	}
-	return ask
+	return request
 }
 
 // cluster is the cluster of a suite with its policies.
@@ -70,7 +70,7 @@ type cluster struct {
 	builder  *server.Builder
 	state    *admission.Index
 	policies *server.Loaded
-	// mutates is set when the suite has policies that change objects.
+	// mutates is set if the suite has mutating policies.
 	mutates bool
 }
 
@@ -86,25 +86,25 @@ func (s *Suite) newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-// server returns what answers a request. The object that it updates or deletes is there,
-// whatever the state has.
-func (c *cluster) server(ask admission.Ask) *server.Server {
+// server returns the server for a request. Its state has the object that the request updates or
+// deletes, whatever the suite's state has.
+func (c *cluster) server(request admission.Ask) *server.Server {
 	layers := []*admission.Index{c.state}
-	if ask.OldObject != nil {
-		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), c.state}
+	if request.OldObject != nil {
+		layers = []*admission.Index{admission.NewIndex([]*admission.Object{request.OldObject}), c.state}
 	}
 	return c.builder.Server(server.View{Cluster: c.builder.Cluster(layers...), Policies: c.policies.Set})
 }
 
-// Explain explains the answer to the request of a name. ok is false if there is none.
+// Explain explains the verdict on the request with a name. ok is false if there is none.
 func (s *Suite) Explain(ctx context.Context, name string, opts explain.Options) (out *report.ExplainReport, ok bool, err error) {
 	i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Name == name })
 	if i < 0 {
 		return nil, false, nil
 	}
 	c := s.newCluster(ctx)
-	ask := s.Requests[i].Ask()
-	if out, err = explain.Request(ctx, c.server(ask), ask, opts); err != nil {
+	request := s.Requests[i].Ask()
+	if out, err = explain.Request(ctx, c.server(request), request, opts); err != nil {
 		return nil, true, fmt.Errorf("request %s: %w", name, err)
 	}
 	out.Request.Case = name
@@ -114,15 +114,15 @@ func (s *Suite) Explain(ctx context.Context, name string, opts explain.Options) 
 	return out, true, nil
 }
 
-// run returns the answer to a request.
+// run returns the verdict on a request.
 func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
-	ask := r.Ask()
-	review, err := c.server(ask).Review(ctx, ask)
+	request := r.Ask()
+	review, err := c.server(request).Review(ctx, request)
 	switch {
 	case err != nil:
 		return nil, err
 	case review.Request == nil:
-		return r.stopped(&review)
+		return r.undecided(&review)
 	}
 	v := r.verdict(review.Response())
 	for _, d := range review.Denials() {
@@ -130,14 +130,14 @@ func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 	}
 	v.auditFailures, v.Indeterminate, v.review = review.AuditFailures(), reasons(review.Indeterminate), &review
 	if c.mutates {
-		v.Object = seen(&review)
+		v.Object = mutatedObject(&review)
 	}
 	return v, nil
 }
 
-// stopped is the verdict on a request that no policy sees: the server's refusal,
-// or that it takes a cluster to know.
-func (r *Request) stopped(review *server.Verdict) (*Verdict, error) {
+// undecided returns the verdict on a request that reaches no policy: the server's refusal, or the
+// reason why it takes a cluster to decide.
+func (r *Request) undecided(review *server.Verdict) (*Verdict, error) {
 	var unknown *admission.UnknownKindError
 	var conversion *admission.ConversionError
 	switch {
@@ -170,8 +170,9 @@ func (r *Request) verdict(v policy.Verdict) *Verdict {
 	}
 }
 
-// seen returns the object after all mutation, as JSON has it, without what a server chooses.
-func seen(review *server.Verdict) map[string]any {
+// mutatedObject returns the object after all mutation, as JSON decodes it, without fields that the server
+// chooses.
+func mutatedObject(review *server.Verdict) map[string]any {
 	content, _ := review.Objects()
 	text, err := json.Marshal(content)
 	var object map[string]any

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// place is where an object is written: a file, and the first line of its document.
+// place is where an object is written: the file and the first line of its document.
 type place struct {
 	path string
 	line int
@@ -23,16 +23,16 @@ func (p place) mistake(format string, args ...any) error {
 	return &strictyaml.Error{Path: p.path, Line: p.line, Column: 1, Message: fmt.Sprintf(format, args...)}
 }
 
-// Place returns where an object of the state is written: a file as messages name it, and the first
+// Place returns where an object of the state is written: the file as named in messages, and the first
 // line of its document.
 func (s *Suite) Place(o *admission.Object) (path string, line int) {
 	p := s.places[o]
 	return p.path, p.line
 }
 
-// checkState refuses what would be lost: params, Namespaces and the like that another one has the name
-// of, policies in the file of what the cluster has already, and in policies.yaml what neither judges nor
-// is read.
+// checkState refuses objects that would have no effect: params, Namespaces and other objects with the
+// name of an earlier one, policies in context.yaml, and objects in policies.yaml that are no policies
+// and that nothing reads.
 func (l *loader) checkState(s *Suite) error {
 	var errs []error
 	for _, r := range s.Repeated() {
@@ -49,27 +49,26 @@ func (l *loader) checkState(s *Suite) error {
 		}
 	}
 	for _, u := range s.Unread() {
-		if p := s.places[u.Object]; p.path == l.show(PoliciesFile) {
+		if p := s.places[u.Object]; p.path == l.displayName(PoliciesFile) {
 			errs = append(errs, p.mistake("%s", u.Why))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Repeated is an object of the state that another one before it has the name of. A policy is taken to
-// be applied after that one: it counts.
+// Repeated is an object of the state with the name of an earlier one. A policy replaces the earlier one,
+// as if applied after it.
 type Repeated struct {
 	*admission.Object
 	Key admission.Key
-	// Same is set where both are the same, so that nothing is lost.
+	// Same is set if both are equal, so that nothing is lost.
 	Same bool
-	// Path and Line are where the one before is written.
+	// Path and Line are the place of the earlier one.
 	Path string
 	Line int
 }
 
-// Repeated returns the objects that others before them have the name of. A file that is named twice is
-// read once.
+// Repeated returns the objects with the name of an earlier one. A file that is named twice is read once.
 func (s *Suite) Repeated() []Repeated {
 	last := map[admission.Key]*admission.Object{}
 	var all []Repeated
@@ -94,16 +93,15 @@ func (s *Suite) state() []*admission.Object {
 	return append(append([]*admission.Object(nil), s.Context...), s.Policies...)
 }
 
-// Unread is an object of the state that nothing reads.
+// Unread is an object of the state that has no effect.
 type Unread struct {
 	*admission.Object
-	// Why says so, as a sentence without its end.
+	// Why is the reason, as a sentence without a full stop.
 	Why string
 }
 
-// Unread returns the objects among those of policies.yaml and of the paths beside it that are no
-// policies, and that nobody reads to judge others: an API server does not, and no policy has params of
-// their kind.
+// Unread returns the objects of policies.yaml and of policy paths that are no policies and do not affect
+// verdicts: the API server does not use objects of their kind to decide, and no policy has params of it.
 func (s *Suite) Unread() []Unread {
 	params := map[schema.GroupKind]bool{}
 	written.ParamKinds(params, s.Policies)
@@ -118,7 +116,7 @@ func (s *Suite) Unread() []Unread {
 	return all
 }
 
-// whyUnread says why nothing reads an object of a kind, and what was meant if it is hardly misspelt.
+// whyUnread returns why objects of a kind have no effect, with advice.
 func whyUnread(kind schema.GroupVersionKind) string {
 	meant := schema.GroupKind{Group: kinds.GroupAdmission, Kind: kind.Kind}
 	switch {

@@ -17,19 +17,19 @@ const (
 	ExpectedFile = "expected.yaml"
 )
 
-// Suite is the content of a directory.
+// Suite is the content of a suite's directory.
 type Suite struct {
 	// Dir is the directory as given to Open; empty for Load.
 	Dir      string
 	Context  []*admission.Object
 	Policies []*admission.Object
 	Requests []Request
-	// Expected is nil when the suite has no expected.yaml.
+	// Expected is nil if the suite has no expected.yaml.
 	Expected *Expected
-	// Compiler compiles the policies; nil for one of the suite's own.
+	// Compiler compiles the policies; nil for the suite's own.
 	Compiler *policy.Compiler
 
-	// places are those of the objects of the state.
+	// places are the places of the objects of the state.
 	places map[*admission.Object]place
 }
 
@@ -52,11 +52,11 @@ type User struct {
 	Groups   []string `json:"groups,omitempty"`
 }
 
-// Expected is the content of expected.yaml, and the answers of a run.
+// Expected is the content of expected.yaml, and the verdicts of a run.
 type Expected struct {
-	// RecordedFrom says where the answers come from. If it is set, the file is a record:
-	// a field that is not written is expected to be empty. If it is not set, a field that
-	// is not written is not compared; policyErrors are always compared.
+	// RecordedFrom is the source of recorded verdicts. If it is set, the file is a record: absent
+	// fields are expected to be empty. If it is not set, absent fields are not compared, except for
+	// policyErrors.
 	RecordedFrom string        `json:"recordedFrom,omitempty"`
 	PolicyErrors []PolicyError `json:"policyErrors,omitempty"`
 	Verdicts     []Verdict     `json:"verdicts"`
@@ -71,7 +71,7 @@ type PolicyError struct {
 	stated stated
 }
 
-// Verdict is the server's answer to the request of the same name.
+// Verdict is the server's response to the request of the same name.
 type Verdict struct {
 	Name             string            `json:"name"`
 	Allowed          bool              `json:"allowed"`
@@ -80,36 +80,36 @@ type Verdict struct {
 	Message          string            `json:"message,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Indeterminate says why the request, or a policy for it, cannot be judged without a
-	// cluster. The other fields then have what is known.
+	// Indeterminate has the reasons why the request, or a policy for it, cannot be judged without a
+	// cluster. The other fields have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
-	// Object is the object after all mutation, where the suite has policies that change objects.
-	// Where it is expected, it is compared even if the file is no record; a record need not have it.
+	// Object is the object after all mutation, if the suite has mutating policies. It is only
+	// compared if it is expected, also in a record.
 	Object map[string]any `json:"object,omitempty"`
 
-	// denials are the refusals that the server may answer with. auditFailures are the
-	// values that the annotation of failed validations may have.
+	// denials are the refusals that the server may respond with. auditFailures are the possible
+	// values of the annotation of failed validations.
 	denials       []refusal
 	auditFailures []string
-	// stated and line are those of an entry of expected.yaml.
+	// stated and line are set for entries of expected.yaml.
 	stated stated
 	line   int
-	// review is how a run came to the verdict; nil when no policy was evaluated.
+	// review is the server's verdict; nil if no policy was evaluated.
 	review *server.Verdict
 }
 
-// refusal is an answer of a server that refuses a request.
+// refusal is a response of a server that refuses a request.
 type refusal struct {
 	code            int32
 	reason, message string
 }
 
-// stated are the fields that an entry of expected.yaml has. Nil stands for all fields.
+// stated has the fields that an entry of expected.yaml has. Nil means all fields.
 type stated map[string]bool
 
 func (s stated) has(field string) bool { return s == nil || s[field] }
 
-// Admin returns the user of a request that names none, who also creates the policies.
+// Admin returns the default user of requests, who also creates the policies.
 func Admin() user.Info { return (*User)(nil).info() }
 
 func (u *User) info() user.Info {

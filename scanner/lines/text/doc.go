@@ -1,7 +1,7 @@
-// Package text works on the text of YAML files, line by line: it masks what Secrets hold,
-// cuts snippets, hashes lines as GitHub's code scanning does, and finds the place in a
-// scalar as it is written that belongs to a place in its value.
+// Package text processes the text of YAML files line by line: it masks content of Secrets, cuts
+// snippets, hashes lines as GitHub's code scanning does, and maps places in the value of a scalar
+// to places in its text.
 //
-// What needs to know objects is in package lines. This package links nothing of Kubernetes,
-// so its tests are quick.
+// Functions that need objects are in package lines. This package does not link Kubernetes, so its
+// tests build quickly.
 package text

@@ -7,14 +7,14 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// At is the string at a field path.
+// At returns the string at a field path.
 func At(content map[string]any, field string) (string, bool) {
 	value, _ := origin.Field(content, field)
 	text, ok := value.(string)
 	return text, ok
 }
 
-// Offset counts the code points before a line and column.
+// Offset returns the number of code points before a line and column.
 func Offset(text string, line, column int) int {
 	offset := 0
 	for i, l := range strings.SplitAfter(text, "\n") {
@@ -29,9 +29,9 @@ func Offset(text string, line, column int) int {
 // Spot is a place in lines, counted from 0.
 type Spot struct{ Line, Column int }
 
-// Follow walks a scalar as written and its value side by side, to the code point
-// of the value at offset. Indentation, folding and line breaks make white space
-// differ, and nothing else, but for the escapes of quoted scalars.
+// Follow reads a scalar as written and its value in parallel, up to the code point of the value at
+// offset. Both may differ only in white space, because of indentation, folding and line breaks, and
+// in escapes of quoted scalars.
 func Follow(lines []string, start Spot, value []rune, offset int) (Spot, bool) {
 	w := &scalarWalk{lines: lines, at: start}
 	if !w.enter() {
@@ -54,11 +54,11 @@ func Follow(lines []string, start Spot, value []rune, offset int) (Spot, bool) {
 	if offset > len(value) {
 		return Spot{}, false
 	}
-	// The end of the text: behind what was read last.
+	// The end of the text: after the last rune.
 	return w.bounded(Spot{w.last.Line, w.last.Column + 1})
 }
 
-// bounded reports whether a place is in the lines, or right behind one.
+// bounded reports whether a place is in the lines, or directly after one.
 func (w *scalarWalk) bounded(s Spot) (Spot, bool) {
 	ok := s.Line >= 0 && s.Line < len(w.lines) && s.Column >= 0 && s.Column <= len([]rune(w.lines[s.Line]))
 	return s, ok
@@ -67,12 +67,12 @@ func (w *scalarWalk) bounded(s Spot) (Spot, bool) {
 // scalarWalk reads a scalar of a YAML file.
 type scalarWalk struct {
 	lines []string
-	at    Spot // what is read next
-	last  Spot // where what was read last begins
-	quote rune // of a quoted scalar, else 0
+	at    Spot // the next rune
+	last  Spot // the last rune that was read
+	quote rune // the quote of a quoted scalar, else 0
 }
 
-// enter steps over the quote or the block indicator that the scalar begins with.
+// enter skips the quote or the block indicator at the start of the scalar.
 func (w *scalarWalk) enter() bool {
 	r, ok := w.peek()
 	switch {
@@ -90,7 +90,7 @@ func (w *scalarWalk) enter() bool {
 
 func (w *scalarWalk) inside() bool { return w.at.Line >= 0 && w.at.Line < len(w.lines) }
 
-// peek returns the rune at the place; ok is false at the end of a line.
+// peek returns the next rune; ok is false at the end of a line.
 func (w *scalarWalk) peek() (r rune, ok bool) {
 	if !w.inside() {
 		return 0, false
@@ -102,7 +102,7 @@ func (w *scalarWalk) peek() (r rune, ok bool) {
 	return line[w.at.Column], true
 }
 
-// next steps over the rune want of the value, and the white space before it.
+// next skips white space and then the rune want, and reports whether it is there.
 func (w *scalarWalk) next(want rune) bool {
 	w.skipSpace()
 	r, ok := w.peek()
@@ -120,16 +120,15 @@ func (w *scalarWalk) next(want rune) bool {
 	return r == want
 }
 
-// escaped reads the rune behind a backslash; those written as numbers are not
-// followed.
+// escaped reads the rune after a backslash. Numeric escapes are not supported.
 func (w *scalarWalk) escaped(want rune) bool {
 	r, ok := w.peek()
 	w.at.Column++
 	return ok && r == want && strings.ContainsRune(`"\/`, r)
 }
 
-// skipSpace steps over white space as written: blanks, line breaks, and in double
-// quotes the escapes that stand for some.
+// skipSpace skips white space as written: blanks, line breaks and, in double quotes, escapes for
+// white space.
 func (w *scalarWalk) skipSpace() {
 	for w.inside() {
 		r, ok := w.peek()

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// MaskFile masks what is secret in a YAML file: the values of Secrets and of patches of
-// Secrets, and the literals of secretGenerator.
+// MaskFile masks secret values in a YAML file: those of Secrets and of patches of Secrets, and the
+// literals of secretGenerator.
 func MaskFile(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for start := 0; start < len(lines); {
@@ -22,8 +22,8 @@ func MaskFile(lines []string) []string {
 	return out
 }
 
-// maskDocument masks the values of Secrets. What does not parse may hold anything where it
-// mentions one.
+// maskDocument masks the values of Secrets. A document that does not parse and mentions a Secret is
+// masked completely.
 func maskDocument(lines []string) []string {
 	secret, ok := secretLines(lines)
 	if !ok {
@@ -53,7 +53,7 @@ func maskUnparsed(lines []string) []string {
 		}
 		out[i] = line
 		if strings.HasPrefix(line, "---") && !IsSeparator(line) {
-			out[i] = "---" + report.Mask // rendering refuses the file, and quotes the line
+			out[i] = "---" + report.Mask // rendering refuses the file and quotes the line
 		} else if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
 			out[i] = MaskLine(line)
 		}
@@ -61,14 +61,14 @@ func maskUnparsed(lines []string) []string {
 	return out
 }
 
-// isTopLevel reports whether a line may have a key of a document. It spares matching the
-// lines of large files.
+// isTopLevel reports whether a line may have a top-level key. It is a cheap test before matching,
+// for large files.
 func isTopLevel(line string) bool {
 	return line != "" && line[0] != ' ' && line[0] != '-' && line[0] != '#'
 }
 
-// MaskLine hides the value of a line but for keys that are never secret. A line
-// without a key is a continued value.
+// MaskLine masks the value of a line except for keys that are never secret. A line without a key
+// continues a value and is masked.
 func MaskLine(line string) string {
 	body := strings.TrimLeft(line, " -\t")
 	indent := line[:len(line)-len(body)]
@@ -84,7 +84,7 @@ func MaskLine(line string) string {
 	return indent + key + report.Mask
 }
 
-// cutValue cuts a line behind `key: `, `key:` or `KEY=`.
+// cutValue splits a line after `key: `, `key:` or `KEY=`.
 func cutValue(body string) (key, value string, ok bool) {
 	m := keyPrefix.FindString(body)
 	if m == "" {

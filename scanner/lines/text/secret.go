@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secretLines reports of each line of a document whether it holds what is secret; ok is
-// false for text that does not parse as one document.
+// secretLines returns for each line of a document whether it has secret content; ok is false if the
+// text does not parse as one document.
 func secretLines(lines []string) (secret []bool, ok bool) {
 	odd := func(line string) bool { return strings.HasPrefix(line, "---") && !IsSeparator(line) }
 	if slices.ContainsFunc(lines, odd) {
@@ -22,7 +22,7 @@ func secretLines(lines []string) (secret []bool, ok bool) {
 	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, false
 	}
-	if !errors.Is(documents.Decode(&next), io.EOF) { // behind "..."
+	if !errors.Is(documents.Decode(&next), io.EOF) { // another document, after "..."
 		return nil, false
 	}
 	m := marker{make([]bool, len(lines))}
@@ -35,15 +35,15 @@ func secretLines(lines []string) (secret []bool, ok bool) {
 // marker marks lines.
 type marker struct{ secret []bool }
 
-// mark marks the lines from one on, and those before end.
+// mark marks the lines from one up to and excluding end.
 func (m marker) mark(from, end int) {
 	for i := max(from, 1); i < end && i <= len(m.secret); i++ {
 		m.secret[i-1] = true
 	}
 }
 
-// node marks what is secret in a node, which ends before the line end. top is set for a
-// document.
+// node marks the secret lines of a node, which ends before the line end. top is set for the
+// top-level node.
 func (m marker) node(n *yaml.Node, end int, top bool) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -92,7 +92,7 @@ func isSecretObject(n *yaml.Node) bool {
 	return false
 }
 
-// metadata marks annotations: kubectl keeps the whole object in one.
+// metadata marks annotations, since kubectl stores the whole object in one.
 func (m marker) metadata(n *yaml.Node, end int) {
 	if n.Kind != yaml.MappingNode {
 		return
@@ -116,8 +116,8 @@ func (m marker) generators(n *yaml.Node, end int) {
 	}
 }
 
-// lineAfter is the line that a node ends before: that of the next one, or the end, and at
-// least the one after its own.
+// lineAfter returns the line that a node ends before: the line of the next node, or the end, and at
+// least the line after its own.
 func lineAfter(next []*yaml.Node, n *yaml.Node, end int) int {
 	if len(next) > 0 {
 		end = next[0].Line

@@ -5,10 +5,10 @@ import "strings"
 // snippetContext is the number of lines shown before and after a location.
 const snippetContext = 2
 
-// snippetLines is the most lines a snippet has.
+// snippetLines is the maximum number of lines of a snippet.
 const snippetLines = 12
 
-// SnippetRange widens start to end by the context, within its document.
+// SnippetRange extends start to end by the context, within the document.
 func SnippetRange(lines []string, start, end int) (first, last int) {
 	end = min(end, start+snippetLines-2*snippetContext-1, len(lines))
 	first, last = start, end
@@ -21,8 +21,8 @@ func SnippetRange(lines []string, start, end int) (first, last int) {
 	return first, last
 }
 
-// IsSeparator reports whether a line is between documents, as rendering cuts them: only
-// a comment may follow `---`.
+// IsSeparator reports whether a line separates documents, as in rendering: only a comment may
+// follow `---`.
 func IsSeparator(line string) bool {
 	rest, ok := strings.CutPrefix(line, "---")
 	rest = strings.TrimSpace(rest)
