@@ -9,7 +9,7 @@ import (
 )
 
 // install marks the releases of the head as installed or upgraded. A release is upgraded if both sides have it,
-// otherwise installed. A release that replaces a different release or chart of the base is installed anew.
+// otherwise installed. A release that replaces a different release or chart of the base is installed again.
 func (c *Change) install() {
 	if c.Base == nil {
 		return
@@ -59,7 +59,7 @@ func (s *Side) removedBy(unit int, noHooks bool) {
 	s.Graph.Units[unit].Unit = &u
 }
 
-// reinstalled returns the reason why helm-controller removes the release of a HelmRelease and installs it anew, as
+// reinstalled returns the reason why helm-controller removes the release of a HelmRelease and installs it again, as
 // in its ReleaseTargetChanged; empty if it upgrades the release.
 func reinstalled(was, now *render.Unit) string {
 	if was.Release == nil || now.Release.Own || changedCluster(was, now) {

@@ -7,24 +7,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file is a kind of file that says something of API servers.
+// file describes a kind of file that configures API servers.
 type file struct {
-	// group and kind are those of an object. Files that are no objects have all of keys.
+	// group and kind are those of an object. A file that is not an object is recognized by its keys, and has all
+	// of them.
 	group, kind string
 	keys        []string
-	// versions are fields with the version of Kubernetes, images with an image that has it as its tag.
+	// versions are fields with the Kubernetes version, images are fields with an image whose tag is the version.
 	versions, images []string
-	// after is what follows the version of Kubernetes in others of versions; empty where nothing has to.
+	// after has the suffixes by which values of versions are recognized as Kubernetes versions; empty if all
+	// values are.
 	after []string
-	// flags are fields with the flags of the API server; gates and apis with feature gates and the runtime
-	// config alone.
+	// flags are fields with the flags of the API server, gates fields with feature gates, and apis fields with
+	// the runtime config.
 	flags, gates, apis []string
 }
 
-// files are those that are known. Where several match, the first one does.
+// files are the known files. The first match is used.
 var files = []file{
-	// https://docs.siderolabs.com/talos: a machine configuration, or a patch of one, and since 1.13 documents of
-	// their own for its parts.
+	// https://docs.siderolabs.com/talos: a machine configuration, or a patch of one, and since 1.13 separate
+	// documents for its parts.
 	{keys: []string{"cluster"}, images: []string{"cluster.apiServer.image", "machine.kubelet.image"}, flags: []string{"cluster.apiServer.extraArgs"}},
 	{keys: []string{"machine"}, images: []string{"machine.kubelet.image"}},
 	{kind: "KubeAPIServerConfig", images: []string{"image"}, flags: []string{"extraArgs"}},
@@ -46,13 +48,13 @@ var files = []file{
 	{group: "core.gardener.cloud", kind: "Shoot", versions: []string{"spec.kubernetes.version"}, gates: []string{"spec.kubernetes.kubeAPIServer.featureGates"}, apis: []string{"spec.kubernetes.kubeAPIServer.runtimeConfig"}},
 	// https://docs.k0sproject.io/stable/k0sctl-install
 	{group: "k0sctl.k0sproject.io", kind: "Cluster", versions: []string{"spec.k0s.version"}},
-	// https://github.com/rancher/system-upgrade-controller: of k3s and RKE2; others are of nodes.
+	// https://github.com/rancher/system-upgrade-controller: for k3s and RKE2; other plans are for nodes.
 	{group: "upgrade.cattle.io", kind: "Plan", versions: []string{"spec.version"}, after: []string{"+k3s", "+rke2"}},
 	// https://github.com/home-operations/tuppr
 	{group: "tuppr.home-operations.com", kind: "KubernetesUpgrade", versions: []string{"spec.kubernetes.version"}},
 }
 
-// matches reports whether a document is such a file.
+// matches reports whether a document is a file of this kind.
 func (f *file) matches(document *yaml.Node) bool {
 	apiVersion, kind := valueOf(document, "apiVersion"), valueOf(document, "kind")
 	if len(f.keys) > 0 {
@@ -65,7 +67,7 @@ func (f *file) matches(document *yaml.Node) bool {
 	return group == f.group && (f.kind == "" || kind == f.kind)
 }
 
-// read returns what such a file says.
+// read returns the settings in a document.
 func (f *file) read(name string, document *yaml.Node) []Setting {
 	var all []Setting
 	add := func(n *yaml.Node, s Setting) {
@@ -75,7 +77,7 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 		}
 	}
 	for _, field := range f.versions {
-		if n := at(document, field); n != nil && f.follows(n.Value) {
+		if n := at(document, field); n != nil && f.isKubernetesVersion(n.Value) {
 			add(n, Setting{Version: versionOf(n.Value)})
 		}
 	}
@@ -84,7 +86,7 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 			image, _, _ := strings.Cut(n.Value, "@")
 			if s := (Setting{Version: versionOf(image[strings.LastIndexByte(image, ':')+1:])}); s.Version != "" {
 				add(n, s)
-				break // the other image has the same
+				break // both images have the same version
 			}
 		}
 	}
@@ -111,8 +113,8 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 	return all
 }
 
-// follows reports whether a version is that of Kubernetes.
-func (f *file) follows(version string) bool {
+// isKubernetesVersion reports whether a value is a Kubernetes version.
+func (f *file) isKubernetesVersion(version string) bool {
 	if len(f.after) == 0 {
 		return true
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// maxFile is the size of the largest file that is looked at, in bytes. A machine configuration has some 20 KiB.
+// maxFile is the maximum size in bytes of a file that is read. A machine configuration has about 20 KiB.
 const maxFile = 256 << 10
 
-// Find returns what the files of a tree say, in the order of paths and lines. Those in a directory that skip
-// names are left out.
+// Find returns the settings in the files of a tree, in the order of paths and lines. It omits directories for
+// which skip returns true.
 func Find(ctx context.Context, t *tree.Tree, skip func(dir string) bool) ([]Setting, error) {
 	var all []Setting
 	err := fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // what cannot be read is said elsewhere
+		case err != nil: // unreadable files are reported elsewhere
 			return nil
 		case entry.IsDir():
 			if name != "." && (entry.Name() == ".git" || skip(name)) {
@@ -35,7 +35,7 @@ func Find(ctx context.Context, t *tree.Tree, skip func(dir string) bool) ([]Sett
 		case !entry.Type().IsRegular() || !isYAML(name):
 			return nil
 		}
-		// Most files were read before, and the small ones are kept.
+		// Most files were read before, and small ones are cached.
 		if data, err := t.Read(name); err == nil && len(data) <= maxFile {
 			all = append(all, Read(name, data)...)
 		}
@@ -44,7 +44,7 @@ func Find(ctx context.Context, t *tree.Tree, skip func(dir string) bool) ([]Sett
 	return all, err
 }
 
-// templates are the extensions of templates.
+// templates are the extensions of templates, before which the extension of the output may stand.
 var templates = []string{".j2", ".tmpl", ".tpl", ".gotmpl"}
 
 // isYAML reports whether a file is YAML by its name, or a template of YAML.
@@ -55,38 +55,38 @@ func isYAML(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
-// words are those one of which a file has that says something.
+// words has texts of which a file that is not an object has at least one.
 var words = [][]byte{[]byte("apiServer"), []byte("KubeAPIServerConfig"), []byte("kubelet:v"), []byte("kubernetesVersion"), []byte("kube_version")}
 
-// groups are parts of the apiVersion of objects that say something.
+// groups has parts of the apiVersion of objects that configure API servers.
 var groups = [][]byte{
 	[]byte("cluster.x-k8s.io/"), []byte("kops.k8s.io/"), []byte("eksctl.io/"), []byte("k0sctl.k0sproject.io/"), []byte("core.gardener.cloud/"),
 	[]byte("upgrade.cattle.io/"), []byte("tuppr.home-operations.com/"), []byte("kubeadm.k8s.io/"),
 }
 
-// mayMatter reports whether a file may say something.
-func mayMatter(data []byte) bool {
+// mayConfigure reports whether a file may configure API servers.
+func mayConfigure(data []byte) bool {
 	has := func(word []byte) bool { return bytes.Contains(data, word) }
 	return slices.ContainsFunc(words, has) || slices.ContainsFunc(groups, has)
 }
 
-// statement and filled are what a template does and what it fills in.
+// statement matches statements of a template, insertion the values that it inserts.
 var (
 	statement = regexp.MustCompile(`(?m)^[ \t]*\{[%#].*[%#]\}[ \t]*$`)
-	filled    = regexp.MustCompile(`\{\{[^}\n]*\}\}`)
+	insertion = regexp.MustCompile(`\{\{[^}\n]*\}\}`)
 )
 
-// Read returns what a file says.
+// Read returns the settings in a file.
 func Read(name string, data []byte) []Setting {
-	if !mayMatter(data) {
+	if !mayConfigure(data) {
 		return nil
 	}
 	text := statement.ReplaceAll(data, nil)
-	text = filled.ReplaceAll(text, []byte("unknown"))
+	text = insertion.ReplaceAll(text, []byte("unknown"))
 	var all []Setting
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
-		if decoder.Decode(&document) != nil { // the end, or what is said elsewhere
+		if decoder.Decode(&document) != nil { // the end, or a syntax error, which is reported elsewhere
 			slices.SortStableFunc(all, func(a, b Setting) int { return a.Line - b.Line })
 			return all
 		}

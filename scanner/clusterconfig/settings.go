@@ -9,21 +9,22 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// Setting is what a line of a file configures for an API server: one of the three.
+// Setting is a setting of an API server in one line of a file: one of Version, FeatureGates and
+// RuntimeConfig.
 type Setting struct {
 	Path string
-	// Line is the line of the value, of the file's first line 1.
+	// Line is the line of the value, from 1.
 	Line int
-	// Version is as v1.34.2, or v1.34 where the file says no more.
+	// Version is like v1.34.2, or v1.34 if the file has no patch version.
 	Version string
 	// FeatureGates and RuntimeConfig are the flags of the API server.
 	FeatureGates, RuntimeConfig map[string]bool
 }
 
-// version is a version as these files have it, with what distributions add.
+// version matches a version in these files, with suffixes of distributions.
 var version = regexp.MustCompile(`^v?(1\.[0-9]{1,3}(?:\.[0-9]{1,4})?)(?:[-+].*)?$`)
 
-// versionOf reads a version; it is empty for what is none, like a variable.
+// versionOf parses a version; it returns "" for other texts, such as variables.
 func versionOf(text string) string {
 	parts := version.FindStringSubmatch(text)
 	if parts == nil {
@@ -32,7 +33,7 @@ func versionOf(text string) string {
 	return "v" + parts[1]
 }
 
-// gatesOf reads feature gates; nil for what is none, like a variable.
+// gatesOf parses feature gates; it returns nil for other texts, such as variables.
 func gatesOf(text string) map[string]bool {
 	gates, err := release.ParseFeatureGates(text)
 	if err != nil {
@@ -41,7 +42,7 @@ func gatesOf(text string) map[string]bool {
 	return gates
 }
 
-// apisOf reads a runtime config; nil for what is none.
+// apisOf parses a runtime config; it returns nil for other texts.
 func apisOf(text string) map[string]bool {
 	apis, err := release.ParseRuntimeConfig(text)
 	if err != nil {
@@ -50,7 +51,7 @@ func apisOf(text string) map[string]bool {
 	return apis
 }
 
-// at returns the value of a field, like spec.version; nil where there is none.
+// at returns the value of a field, like spec.version; nil if there is none.
 func at(n *yaml.Node, field string) *yaml.Node {
 	for key := range strings.SplitSeq(field, ".") {
 		if n = child(n, key); n == nil {
@@ -60,7 +61,7 @@ func at(n *yaml.Node, field string) *yaml.Node {
 	return n
 }
 
-// child returns the value of a key of a mapping; nil where there is none.
+// child returns the value of a key of a mapping; nil if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -76,7 +77,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// valueOf returns the text of a field; empty where there is none.
+// valueOf returns the text of a field; empty if there is none.
 func valueOf(n *yaml.Node, field string) string {
 	if n = at(n, field); n == nil || n.Kind != yaml.ScalarNode {
 		return ""
@@ -90,7 +91,7 @@ type flag struct {
 	at          *yaml.Node
 }
 
-// flagsOf reads flags: a mapping, or a list with names and values, as kubeadm has it since v1beta4.
+// flagsOf returns flags from a mapping, or from a list of names and values, as in kubeadm since v1beta4.
 func flagsOf(n *yaml.Node) []flag {
 	var all []flag
 	switch {
@@ -109,7 +110,8 @@ func flagsOf(n *yaml.Node) []flag {
 	return all
 }
 
-// listOf writes a list or a mapping as a flag has it: a,b or a=true,b=false. A text is returned as it is.
+// listOf returns a list or a mapping in the format of a flag: a,b or a=true,b=false. A scalar is returned
+// unchanged.
 func listOf(n *yaml.Node) string {
 	var parts []string
 	switch n.Kind {

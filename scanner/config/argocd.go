@@ -9,30 +9,31 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// ArgoCD is the configuration of Argo CD that a repository does not have.
+// ArgoCD is configuration of Argo CD that is not in the repository.
 type ArgoCD struct {
-	// Namespace is the one of Argo CD. Empty means argocd.
+	// Namespace is the namespace of Argo CD. Empty means argocd.
 	Namespace string `json:"namespace,omitempty"`
-	// Tracking is how objects say whose they are (application.resourceTrackingMethod): annotation,
-	// label, annotation+label or, for objects without marks, none. Empty means annotation.
+	// Tracking is how Argo CD marks its objects (application.resourceTrackingMethod): annotation, label,
+	// annotation+label, or none for objects without marks. Empty means annotation.
 	Tracking string `json:"tracking,omitempty"`
-	// KustomizeBuildOptions are kustomize.buildOptions of argocd-cm.
+	// KustomizeBuildOptions is kustomize.buildOptions of argocd-cm.
 	KustomizeBuildOptions string `json:"kustomizeBuildOptions,omitempty"`
-	// KubeVersion is the version of the clusters, and APIVersions what they serve, as charts see them.
+	// KubeVersion and APIVersions are the version of the clusters and the APIs they serve, as charts see
+	// them.
 	KubeVersion string   `json:"kubeVersion,omitempty"`
 	APIVersions []string `json:"apiVersions,omitempty"`
-	// Revisions are target revisions that mean what is judged. Empty means HEAD, main and master.
+	// Revisions are target revisions that mean the judged revision. Empty means HEAD, main and master.
 	Revisions []string `json:"revisions,omitempty"`
-	// Applications are Applications and ApplicationSets that are applied and that the repository does not
-	// hold. With any, other entry points are not looked for.
+	// Applications are applied Applications and ApplicationSets that are not in the repository. If there
+	// are any, preadmit does not look for other entry points.
 	Applications []map[string]any `json:"applications,omitempty"`
-	// Clusters are those that Argo CD knows, beside its own. Without the field that is not known.
+	// Clusters are the clusters of Argo CD, besides its own. If it is nil, they are not known.
 	Clusters []ArgoCluster `json:"clusters,omitempty"`
-	// Generators are what generators find of which only Argo CD knows what that is.
+	// Generators are the results of generators that only Argo CD can evaluate.
 	Generators []ArgoGenerator `json:"generators,omitempty"`
 }
 
-// ArgoCluster is a cluster that Argo CD knows.
+// ArgoCluster is a cluster that is registered in Argo CD.
 type ArgoCluster struct {
 	Name        string            `json:"name"`
 	Server      string            `json:"server"`
@@ -41,11 +42,11 @@ type ArgoCluster struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// ArgoGenerator are the parameters that the generators of a kind make in an ApplicationSet.
+// ArgoGenerator has the parameters that the generators of one kind in an ApplicationSet produce.
 type ArgoGenerator struct {
 	// ApplicationSet is NAME or NAMESPACE/NAME.
 	ApplicationSet string `json:"applicationSet"`
-	// Kind is that of the generator: pullRequest, scmProvider, plugin or clusterDecisionResource.
+	// Kind is the kind of generator: pullRequest, scmProvider, plugin or clusterDecisionResource.
 	Kind       string           `json:"kind"`
 	Parameters []map[string]any `json:"parameters"`
 }
@@ -58,7 +59,7 @@ func ArgoGenerators() []string {
 // ArgoTracking returns the values that ArgoCD.Tracking may have.
 func ArgoTracking() []string { return []string{"annotation", "label", "annotation+label", "none"} }
 
-// DeployArgoCD is what is known of Argo CD, for finding units.
+// DeployArgoCD returns the configuration of Argo CD for finding units.
 func (c *Config) DeployArgoCD() deploy.ArgoCD {
 	if c.ArgoCD == nil {
 		return deploy.ArgoCD{}
@@ -70,7 +71,7 @@ func (c *Config) DeployArgoCD() deploy.ArgoCD {
 	}
 	for _, object := range a.Applications {
 		text, err := json.Marshal(object)
-		if err == nil { // it was YAML
+		if err == nil { // it was decoded from YAML
 			out.Applications = append(out.Applications, text)
 		}
 	}
@@ -111,7 +112,7 @@ func (c *checker) argocd(a *ArgoCD) {
 	}
 }
 
-// required reports whether a field has a value, and refuses it without one.
+// required reports whether a field has a value, and adds an error if it has none.
 func (c *checker) required(parent, field, value, what string) bool {
 	key := parent + "." + field
 	if value == "" && !c.Failed(parent) && !c.Failed(key) {

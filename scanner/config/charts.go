@@ -8,21 +8,21 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// Chart is a chart of the repository, and what it is judged with.
+// Chart is a chart of the repository with the release and values to judge it with.
 type Chart struct {
-	// Path is its directory.
+	// Path is the directory of the chart.
 	Path string `json:"path"`
-	// Release is the name of the release; empty for that of the chart. Namespace is where its objects
-	// go that name none; empty means default.
+	// Release is the name of the release; empty means the name of the chart. Namespace is the
+	// namespace of objects that name none; empty means default.
 	Release   string `json:"release,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// Values are files of values in the repository, the later ones over the earlier ones, and Set
-	// values over those.
+	// Values are files of values in the repository; later files override earlier ones. Set has values
+	// that override those of files.
 	Values []string       `json:"values,omitempty"`
 	Set    map[string]any `json:"set,omitempty"`
 }
 
-// DeployCharts are the charts of the repository, for finding what is judged.
+// DeployCharts returns the charts of the repository for finding units.
 func (c *Config) DeployCharts() []deploy.Chart {
 	var all []deploy.Chart
 	for _, chart := range c.Charts {

@@ -27,7 +27,7 @@ func Appliers() []string {
 	return []string{"flux", "argocd", "argocd-ssa", "kubectl", "kubectl-ssa", "replace"}
 }
 
-// CheckNodePorts refuses what is no range of ports.
+// CheckNodePorts returns an error if a text is not a range of ports.
 func CheckNodePorts(ports string) error {
 	if _, err := utilnet.ParsePortRange(ports); err != nil {
 		return fmt.Errorf("%q: want a range of ports, like 30000-32767", ports)
@@ -44,8 +44,8 @@ func (c *Config) NodePorts() *utilnet.PortRange {
 	return ports
 }
 
-// checker records the values of a file that have the right type but no meaning. It
-// says nothing more about a field that could not be decoded.
+// checker adds errors for values that have the right type but are invalid. It adds none for a field
+// that could not be decoded.
 type checker struct{ *strictyaml.Document }
 
 func (c *checker) config(config *Config) {
@@ -120,7 +120,8 @@ func (c *checker) paths(key string, paths []string) {
 	}
 }
 
-// path refuses what is no path in the repository; or is what else to do.
+// path adds an error if p is not a path in the repository; or is appended to its message, as an
+// alternative.
 func (c *checker) path(at, p, or string) {
 	switch clean := path.Clean(p); {
 	case c.Failed(at):
@@ -143,7 +144,8 @@ func (c *checker) sourcePaths(key string, paths map[string]string) {
 	}
 }
 
-// self refuses what is neither the name of a source nor a URL, which would match nothing.
+// self adds an error for each entry that is neither the name of a source nor a URL, and would match
+// nothing.
 func (c *checker) self(key string, sources []string) {
 	for i, source := range sources {
 		at := fmt.Sprintf("%s[%d]", key, i)
@@ -153,10 +155,10 @@ func (c *checker) self(key string, sources []string) {
 	}
 }
 
-// repositoryURL is a URL, with a scheme, as HOST:PATH of SSH or as HOST/PATH.
+// repositoryURL matches a URL: with a scheme, as HOST:PATH of SSH, or as HOST/PATH.
 var repositoryURL = regexp.MustCompile(`^([a-z0-9+]+://[^/]+/.+|[^/:]+:[^/].*|[^/:]+\.[^/:]+(:[0-9]+)?/.+)$`)
 
-// sourceName is KIND/NAMESPACE/NAME of a source of Flux that has files.
+// sourceName matches KIND/NAMESPACE/NAME of a Flux source with files.
 var sourceName = regexp.MustCompile(`^(GitRepository|OCIRepository|Bucket)/[^/]+/[^/]+$`)
 
 func (c *checker) user(key string, u *User) {
@@ -196,7 +198,7 @@ func (c *checker) target(key string, t *Target, names map[string]int) {
 	}
 }
 
-// kindName is KIND or KIND.GROUP.
+// kindName matches KIND or KIND.GROUP.
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9-]+)*$`)
 
 func (c *checker) namespace(key, name string) {

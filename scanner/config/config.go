@@ -14,62 +14,59 @@ type Config struct {
 	// FailOn is the weakest action that fails a run: deny, warn, audit,
 	// indeterminate or never. Empty means deny.
 	FailOn string `json:"failOn,omitempty"`
-	// RequirePolicies makes a scan incomplete in which no policy is in force.
+	// RequirePolicies makes a scan without a policy in force incomplete.
 	RequirePolicies bool `json:"requirePolicies,omitempty"`
 	// LoadRestrictor is the load restrictor of kustomize. Empty means
 	// LoadRestrictionsNone.
 	LoadRestrictor string `json:"loadRestrictor,omitempty"`
-	// Roots are globs that choose among the discovered roots, see MatchGlob. Empty
-	// means all.
+	// Roots are globs that select roots, see MatchGlob. Empty means all.
 	Roots []string `json:"roots,omitempty"`
-	// Policies and Context are paths in the repository. Their objects belong to the
-	// cluster state of every target, besides the objects of its roots: more policies,
-	// and the Namespaces, CRDs, params and RBAC of a cluster.
+	// Policies and Context are paths in the repository. Their objects belong to the cluster state of every target,
+	// in addition to the objects of its roots: policies, and the Namespaces, CRDs, params and RBAC objects of a
+	// cluster.
 	Policies []string `json:"policies,omitempty"`
 	Context  []string `json:"context,omitempty"`
 	// User makes the requests. Nil means DefaultUser.
 	User *User `json:"user,omitempty"`
-	// Applier is the tool that applies objects where no deployer of the repository says which:
-	// one of Appliers. Empty means that it is not known.
+	// Applier is the tool that applies objects of roots without a deployer in the repository: one of Appliers.
+	// Empty means that it is not known.
 	Applier string `json:"applier,omitempty"`
-	// ServiceNodePortRange is the flag of the API server, as 30000-32767. Empty means its default.
+	// ServiceNodePortRange is the flag of the API server, like 30000-32767. Empty means its default.
 	ServiceNodePortRange string `json:"serviceNodePortRange,omitempty"`
-	// KubernetesVersion is the version of the API servers, as 1.34 or 1.34.2. Empty means
-	// release.Latest. Each target may have its own.
+	// KubernetesVersion is the version of the API servers, like 1.34 or 1.34.2. Empty means release.Latest. A
+	// target can override it.
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
-	// FeatureGates are the flag of the API servers, where they differ from its defaults.
+	// FeatureGates are the feature gates of the API servers that differ from the defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
-	// RuntimeConfig is the flag --runtime-config of the API servers, where it differs from its defaults.
+	// RuntimeConfig has the APIs of the flag --runtime-config of the API servers that differ from the defaults.
 	RuntimeConfig map[string]bool `json:"runtimeConfig,omitempty"`
-	// Workloads says whether the objects that controllers create for workloads, such
-	// as Pods, are judged too. Nil means true.
+	// Workloads is whether objects that controllers create for workloads, such as Pods, are judged too. Nil means
+	// true.
 	Workloads *bool `json:"workloads,omitempty"`
-	// Entries are the directories that deployers begin with, as clusters/production. Empty
-	// means that they are found.
+	// Entries are the entry points of deployers, such as clusters/production. Empty means that preadmit finds them.
 	Entries []string `json:"entries,omitempty"`
-	// Self are sources of deployers that are this repository, beside those that entry points
-	// use: KIND/NAMESPACE/NAME of an object, or a URL.
+	// Self are sources of deployers that are this repository, in addition to those that entry points use:
+	// KIND/NAMESPACE/NAME of an object, or a URL.
 	Self []string `json:"self,omitempty"`
-	// SourcePaths are the directories of the repository that sources of Flux are made of, by KIND/NAMESPACE/NAME of
-	// the object, as `flux push artifact --path` makes them. Such a source is this repository.
+	// SourcePaths maps sources of Flux, as KIND/NAMESPACE/NAME, to the directories of the repository that they are
+	// made from, for example with `flux push artifact --path`. Such a source is this repository.
 	SourcePaths map[string]string `json:"sourcePaths,omitempty"`
-	// StrictSubstitution is set where Flux fails when a variable has no value, as with the
-	// controller's StrictPostBuildSubstitutions.
+	// StrictSubstitution is set if Flux fails for a variable without a value, as with the controller's feature gate
+	// StrictPostBuildSubstitutions.
 	StrictSubstitution bool `json:"strictSubstitution,omitempty"`
-	// ArgoCD is the configuration of Argo CD that the repository does not have. Nil means the default.
+	// ArgoCD is configuration of Argo CD that is not in the repository. Nil means the default.
 	ArgoCD *ArgoCD `json:"argocd,omitempty"`
-	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
-	// means UnclaimedReport, and UnclaimedJudge where ApplicationSets that may apply them are not
-	// evaluated.
+	// Unclaimed determines how roots that no deployer of the repository applies are treated. Empty means
+	// UnclaimedReport, or UnclaimedJudge if ApplicationSets that may apply them are not evaluated.
 	Unclaimed string `json:"unclaimed,omitempty"`
-	// Artifacts says what may be fetched. Nil means nothing that the base does not have.
+	// Artifacts determines what may be fetched. Nil means only artifacts that the base has.
 	Artifacts *Artifacts `json:"artifacts,omitempty"`
-	// CRDs are sources of CustomResourceDefinitions outside of the repository, of every target.
+	// CRDs are sources of CustomResourceDefinitions outside of the repository, for every target.
 	CRDs []CRDSource `json:"crds,omitempty"`
-	// Charts are charts of the repository that are judged with these values, instead of with their own.
+	// Charts are charts of the repository that are judged with these values instead of their defaults.
 	Charts []Chart `json:"charts,omitempty"`
-	// Targets are the clusters that roots are deployed to. Without any, each root is a
-	// target of its own, which may use Namespaces, params and CRDs of other roots.
+	// Targets are the clusters that roots are deployed to. If there are none, each root is a separate target, which
+	// may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`
 }
 
@@ -80,26 +77,25 @@ type Target struct {
 	Policies []string `json:"policies,omitempty"`
 	Context  []string `json:"context,omitempty"`
 	User     *User    `json:"user,omitempty"`
-	// Namespace is where objects are applied that name no namespace, if nothing in the
-	// repository says so. Empty means default.
+	// Namespace is the namespace of objects that name none, if nothing in the repository sets it. Empty means
+	// default.
 	Namespace string `json:"namespace,omitempty"`
-	// Complete are kinds, as KIND or KIND.GROUP, of which the target has no objects but those
-	// of its roots, Policies and Context: what is not there does not exist.
+	// Complete are kinds, as KIND or KIND.GROUP, of which the target has only the objects of its roots, Policies
+	// and Context: other objects of these kinds do not exist.
 	Complete []string `json:"complete,omitempty"`
-	// KubernetesVersion, FeatureGates and RuntimeConfig are those of its API server. Empty means those of Config.
+	// KubernetesVersion, FeatureGates and RuntimeConfig override those of Config for the target's API server.
 	KubernetesVersion string          `json:"kubernetesVersion,omitempty"`
 	FeatureGates      map[string]bool `json:"featureGates,omitempty"`
 	RuntimeConfig     map[string]bool `json:"runtimeConfig,omitempty"`
 }
 
-// What Config.Unclaimed may be.
+// Values of Config.Unclaimed.
 const (
-	// UnclaimedJudge judges the roots as if somebody applied them.
+	// UnclaimedJudge judges the roots as if they were applied.
 	UnclaimedJudge = "judge"
-	// UnclaimedReport says which roots they are; one that the change touches is
-	// indeterminate.
+	// UnclaimedReport lists the roots. A root that the change touches is indeterminate.
 	UnclaimedReport = "report"
-	// UnclaimedIgnore says nothing about them.
+	// UnclaimedIgnore does not report the roots.
 	UnclaimedIgnore = "ignore"
 )
 
@@ -117,13 +113,13 @@ func (t *Target) Kinds() []schema.GroupKind {
 	return all
 }
 
-// Artifacts says what may be fetched of what lies elsewhere.
+// Artifacts determines which artifacts from outside the repository may be fetched.
 type Artifacts struct {
-	// Allow are patterns of URLs that a change may bring, see permit.ParsePattern.
+	// Allow are patterns of URLs that a change may add, see permit.ParsePattern.
 	Allow []string `json:"allow,omitempty"`
 }
 
-// AllowedURLs returns the patterns of URLs that a change may bring.
+// AllowedURLs returns the patterns of URLs that a change may add.
 func (c *Config) AllowedURLs() []string {
 	if c.Artifacts == nil {
 		return nil
@@ -137,7 +133,7 @@ type User struct {
 	Groups []string `json:"groups,omitempty"`
 }
 
-// Namespaces returns the namespaces that targets name for objects without one.
+// Namespaces returns the namespaces that targets set for objects without one.
 func (c *Config) Namespaces() []string {
 	var names []string
 	for _, t := range c.Targets {

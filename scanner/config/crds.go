@@ -11,24 +11,25 @@ import (
 // CRDSource is a source of CustomResourceDefinitions outside of the repository: a file, a
 // directory of a git repository, or a chart.
 type CRDSource struct {
-	// File is the URL of a file of YAML, as projects have one with a release.
+	// File is the URL of a YAML file, such as one that a project publishes with a release.
 	File string `json:"file,omitempty"`
-	// Git is the URL of a git repository, Ref its branch, tag or commit, and Path the file or
-	// directory there; all of it without one.
+	// Git is the URL of a git repository, Ref its branch, tag or commit, and Path a file or
+	// directory in it; empty means the whole repository.
 	Git  string `json:"git,omitempty"`
 	Ref  string `json:"ref,omitempty"`
 	Path string `json:"path,omitempty"`
 	// Chart is the name of a chart, Repository the URL of its Helm repository or registry, and
-	// Version its version or a range; the newest without one. Its directory crds is taken.
+	// Version its version or a range; empty means the newest. The files of its directory crds are
+	// used.
 	Chart      string `json:"chart,omitempty"`
 	Repository string `json:"repository,omitempty"`
 	Version    string `json:"version,omitempty"`
 
-	// Line is where the file has it.
+	// Line is the line in the configuration file.
 	Line int `json:"-"`
 }
 
-// Artifact returns what has to be fetched.
+// Artifact returns the artifact to fetch.
 func (s *CRDSource) Artifact() artifact.Artifact {
 	switch {
 	case s.File != "":
@@ -39,7 +40,7 @@ func (s *CRDSource) Artifact() artifact.Artifact {
 	return artifact.Artifact{Kind: artifact.Chart, URL: s.Repository, Name: s.Chart, Version: s.Version}
 }
 
-// crds checks the sources of CustomResourceDefinitions, and notes their lines.
+// crds checks the sources of CustomResourceDefinitions and sets their lines.
 func (c *checker) crds(sources []CRDSource) {
 	for i := range sources {
 		s, key := &sources[i], fmt.Sprintf("crds[%d]", i)

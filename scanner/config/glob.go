@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Not begins a glob that leaves out what it matches, with all below it, whatever other globs
-// choose.
+// Not is the prefix of a glob that excludes what it matches and everything below it, whatever other
+// globs select.
 const Not = "!"
 
-// Chooses reports whether globs choose what has some names: one that is not left out is
-// matched by a glob, or all globs leave out. No globs choose nothing.
+// Chooses reports whether globs select something with the given names. It must not be excluded, and
+// must match a positive glob unless there are only exclusions. No globs select nothing.
 func Chooses(globs []string, names ...string) bool {
 	leaveOut, chosen := false, false
 	for _, glob := range globs {
@@ -31,7 +31,7 @@ func Chooses(globs []string, names ...string) bool {
 	return chosen || leaveOut
 }
 
-// Positive returns the globs that choose rather than leave out.
+// Positive returns the globs that select rather than exclude.
 func Positive(globs []string) []string {
 	return slices.DeleteFunc(slices.Clone(globs), func(glob string) bool { return strings.HasPrefix(glob, Not) })
 }
@@ -46,10 +46,9 @@ func matchAbove(glob, name string) bool {
 	return true
 }
 
-// MatchGlob reports whether a slash-separated name matches a glob. In a glob **
-// stands for any number of directories, including none; within one directory name the
-// syntax is that of path.Match. A glob that CheckGlob rejects matches nothing. The top
-// directory is ".", which only "." and ** match.
+// MatchGlob reports whether a slash-separated name matches a glob. In a glob ** matches any number
+// of directories, including none; within a directory name the syntax is that of path.Match. A glob
+// that CheckGlob rejects matches nothing. The top directory is ".", which only "." and ** match.
 func MatchGlob(glob, name string) bool {
 	return matchSegments(segments(glob), segments(name))
 }
@@ -78,8 +77,8 @@ func matchSegments(glob, name []string) bool {
 	return len(name) == 0
 }
 
-// matchDeep matches the rest of a glob after ** at every depth of name. Repeated
-// ** collapse, and a ** further on takes over, so the work stays polynomial.
+// matchDeep matches the rest of a glob after ** at every depth of name. Repeated ** are merged, and
+// the first match of the part before the next ** is final, so the work stays polynomial.
 func matchDeep(rest, name []string) bool {
 	for len(rest) > 0 && rest[0] == "**" {
 		rest = rest[1:]
@@ -96,9 +95,9 @@ func matchDeep(rest, name []string) bool {
 	return false
 }
 
-// CheckGlob returns an error if a glob cannot choose roots: it must be separated by
-// slashes and relative to the top of the tree, with the syntax of path.Match within a
-// directory name and ** for any number of directories, behind Not if it leaves out.
+// CheckGlob returns an error if a glob is invalid: it must be separated by slashes and relative to
+// the top of the tree, with the syntax of path.Match within a directory name and ** for any number
+// of directories. It may have the prefix Not.
 func CheckGlob(glob string) error {
 	glob = strings.TrimPrefix(glob, Not)
 	if glob == "" {

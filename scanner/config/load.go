@@ -10,16 +10,15 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// maxBytes is the largest configuration file that is read: anyone can open a pull
-// request.
+// maxBytes is the maximum size of a configuration file, since anyone can open a pull request.
 const maxBytes = 1 << 20
 
-// Load reads the configuration at the top of a repository: that of base, because a pull
-// request must not disarm its own gate, or that of head when base is nil. Without a
-// file it returns the zero Config. When there is a base and head's file differs from it,
-// the diagnostics say so, and what is wrong with head's file.
+// Load reads the configuration at the top of a repository: that of base, because a pull request
+// must not disable its own checks, or that of head if base is nil. Without a file it returns the
+// zero Config. If head's file differs from that of base, the diagnostics report this and the
+// mistakes in head's file.
 //
-// The error of a file that cannot be understood is *strictyaml.Error, or several joined.
+// For an invalid file the error is a *strictyaml.Error, or several joined.
 func Load(base, head fs.FS) (Config, []report.Diagnostic, error) {
 	if base == nil {
 		config, err := read(head)
@@ -45,7 +44,7 @@ func read(tree fs.FS) (Config, error) {
 	return *config, nil
 }
 
-// readFile returns the bytes of a tree's configuration, nil when there is none.
+// readFile returns the bytes of a tree's configuration, nil if there is none.
 func readFile(tree fs.FS) ([]byte, error) {
 	info, err := fs.Stat(tree, FileName)
 	switch {
@@ -62,10 +61,10 @@ func readFile(tree fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, fileError("cannot be read: %v", err)
 	}
-	return append([]byte{}, data...), nil // not nil, even when empty
+	return append([]byte{}, data...), nil // not nil, even if empty
 }
 
-// checkName refuses a configuration with another extension, which would be ignored.
+// checkName returns an error for a configuration with another extension, which would be ignored.
 func checkName(tree fs.FS) error {
 	const other = ".preadmit.yml"
 	if _, err := fs.Stat(tree, other); err != nil {
@@ -78,7 +77,7 @@ func fileError(format string, args ...any) *strictyaml.Error {
 	return &strictyaml.Error{Path: FileName, Line: 1, Column: 1, Message: fmt.Sprintf(format, args...)}
 }
 
-// changes returns diagnostics about a configuration that differs at head.
+// changes returns diagnostics about a configuration that differs between base and head.
 func changes(base, head fs.FS) ([]report.Diagnostic, error) {
 	before, err := readFile(base)
 	if err != nil {

@@ -25,12 +25,12 @@ func (c *checker) runtimeConfig(key string, apis map[string]bool) {
 	}
 }
 
-// Release is the release of API servers of which no target says another.
+// Release returns the release of API servers that targets do not override.
 func (c *Config) Release() (release.Release, error) {
 	return releaseOf(c.KubernetesVersion, c.FeatureGates, c.RuntimeConfig)
 }
 
-// ReleaseOf is the release of the API server of a target.
+// ReleaseOf returns the release of the API server of a target.
 func (c *Config) ReleaseOf(t *Target) (release.Release, error) {
 	version, gates, apis := t.KubernetesVersion, t.FeatureGates, t.RuntimeConfig
 	if version == "" {
@@ -59,8 +59,8 @@ func releaseOf(version string, gates, apis map[string]bool) (release.Release, er
 	return r, err
 }
 
-// Releases are the releases of all targets, each once, in the order of the targets; the one of
-// Release where there are none.
+// Releases returns the releases of all targets, each once, in the order of the targets. Without
+// targets it returns that of Release.
 func (c *Config) Releases() ([]release.Release, error) {
 	if len(c.Targets) == 0 {
 		r, err := c.Release()

@@ -4,8 +4,8 @@ import "github.com/preadmit/preadmit/scanner/impersonate"
 
 const defaultServiceAccount = "system:serviceaccount:flux-system:kustomize-controller"
 
-// DefaultUser returns the user who makes the requests unless one is configured: the
-// controller of Flux that applies kustomizations.
+// DefaultUser returns the user of requests if none is configured: the Flux controller that applies
+// Kustomizations.
 func DefaultUser() User { return NewUser(defaultServiceAccount, nil) }
 
 // NewUser returns a user with the groups that an API server adds for an impersonated
@@ -14,7 +14,7 @@ func NewUser(name string, groups []string) User {
 	return User{Name: name, Groups: impersonate.Groups(name, groups)}
 }
 
-// complete adds the groups that users have by the rules of the API server.
+// complete adds the groups that the API server gives to users.
 func (c *Config) complete() {
 	users := []*User{c.User}
 	for i := range c.Targets {

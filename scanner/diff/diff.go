@@ -12,13 +12,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Limits bound the Changes of a report. A zero is the default.
+// Limits are the limits of the Changes of a report. Zero means the default.
 type Limits struct {
-	// Objects is the most objects that are listed. Default 10,000.
+	// Objects is the maximum number of listed objects. Default 10,000.
 	Objects int
-	// ObjectBytes is the most text of one object's diff. Default 64 KiB.
+	// ObjectBytes is the maximum size of one object's diff. Default 64 KiB.
 	ObjectBytes int
-	// TotalBytes is the most text of all diffs. Default 8 MiB.
+	// TotalBytes is the maximum size of all diffs. Default 8 MiB.
 	TotalBytes int
 }
 
@@ -30,8 +30,8 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Objects returns what a change changes in the objects of the selected roots that rendered.
-// The change has a base.
+// Objects returns the differences in the objects of the selected roots that rendered. The change
+// must have a base.
 func Objects(c *change.Change, work parallel.Workers, limits Limits) report.Changes {
 	limits = limits.withDefaults()
 	pairs := differingPairs(c)
@@ -50,13 +50,13 @@ func Objects(c *change.Change, work parallel.Workers, limits Limits) report.Chan
 	return out
 }
 
-// rootPair is a pair of a root.
+// rootPair is a pair of objects of a root.
 type rootPair struct {
 	target.Pair
 	root render.RootID
 }
 
-// differingPairs returns the pairs of objects that are not the same.
+// differingPairs returns the pairs of objects that differ.
 func differingPairs(c *change.Change) []rootPair {
 	cluster := admission.NewCluster(admission.ClusterOptions{}, c.Head.Index(), c.Base.Index())
 	var out []rootPair

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// comparedBytes is the most YAML of an object that is compared. An API server takes
-	// objects of 3 MiB of JSON.
+	// comparedBytes is the maximum size of the YAML of an object that is compared. An API server
+	// accepts objects of up to 3 MiB of JSON.
 	comparedBytes = 8 << 20
-	// diffLineRunes is the most of a line that a diff shows.
+	// diffLineRunes is the maximum length of a line in a diff.
 	diffLineRunes = 1000
 )
 
-// change compares the two sides of a pair. Where no diff is wanted it says so.
+// change compares the two sides of a pair. If wanted is false, it omits the diff.
 func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
 	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.Operation()), Object: *change.ObjectOf(p.Object(), p.Key)}
 	if !wanted {
@@ -35,12 +35,12 @@ func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
 	before, after := contentOf(p.Base), contentOf(p.Head)
 	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
-	young, otherErr := yamlOf(after)
+	updated, otherErr := yamlOf(after)
 	if err := errors.Join(err, otherErr); err != nil {
 		c.Omitted = "the object is too large to compare"
 		return c
 	}
-	setDiff(&c, hunks(old, young), limit)
+	setDiff(&c, hunks(old, updated), limit)
 	return c
 }
 
@@ -49,19 +49,19 @@ func Lines(before, after map[string]any) []string {
 	before, after = runtime.DeepCopyJSON(before), runtime.DeepCopyJSON(after)
 	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
-	young, otherErr := yamlOf(after)
+	updated, otherErr := yamlOf(after)
 	if err != nil || otherErr != nil {
 		return nil
 	}
 	var c report.ObjectChange
-	setDiff(&c, hunks(old, young), 64<<10)
+	setDiff(&c, hunks(old, updated), 64<<10)
 	return c.Diff
 }
 
-// noRoom says that TotalBytes is used up.
+// noRoom is the reason for an omitted diff if TotalBytes is exceeded.
 const noRoom = "the diffs of other objects took all the room there is"
 
-// setDiff counts the lines of hunks and keeps those that are within the limit.
+// setDiff counts the changed lines of hunks and keeps the lines within the limit.
 func setDiff(c *report.ObjectChange, lines []string, limit int) {
 	for _, line := range lines {
 		switch line[0] {
@@ -79,7 +79,7 @@ func setDiff(c *report.ObjectChange, lines []string, limit int) {
 	}
 }
 
-// fit cuts a diff to what is left of all room and returns what it takes.
+// fit truncates a diff to the bytes that are left and returns its size.
 func fit(c *report.ObjectChange, left int) (taken int) {
 	for i, line := range c.Diff {
 		if taken+len(line) > left {
@@ -98,7 +98,7 @@ func fit(c *report.ObjectChange, left int) (taken int) {
 	return taken
 }
 
-// clipLine cuts a line that is too long to read, and says by how much.
+// clipLine truncates a line that is too long to read, and appends by how much.
 func clipLine(line string) string {
 	if len(line) <= diffLineRunes {
 		return line
@@ -113,21 +113,20 @@ func clipLine(line string) string {
 	return line
 }
 
-// contentOf decodes an object for this comparison only; it is nil for nil.
+// contentOf decodes an object for this comparison only; it returns nil for nil.
 func contentOf(o *admission.Object) map[string]any {
 	if o == nil {
 		return nil
 	}
 	var content map[string]any
 	if text, err := o.JSON(); err == nil {
-		_ = utiljson.Unmarshal(text, &content) // it was encoded by us
+		_ = utiljson.Unmarshal(text, &content) // we encoded it ourselves
 	}
 	return content
 }
 
-// yamlOf writes an object as YAML with sorted keys, nothing for nil. An object whose
-// YAML would be too large - by its depth, it may be far larger than its JSON - is an
-// error.
+// yamlOf encodes an object as YAML with sorted keys, or as nothing if it is nil. It returns an error
+// if the YAML is too large; because of indentation it may be far larger than the JSON.
 func yamlOf(content map[string]any) ([]byte, error) {
 	if content == nil {
 		return nil, nil
@@ -142,7 +141,7 @@ func yamlOf(content map[string]any) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// boundedBuffer fails when more is written than it may hold.
+// boundedBuffer returns an error for writes that exceed its size.
 type boundedBuffer struct {
 	bytes.Buffer
 	left int
@@ -155,9 +154,9 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// hunks are the lines of a unified diff without its header.
-func hunks(old, young []byte) []string {
-	text := string(textdiff.Diff("base", old, "head", young))
+// hunks returns the lines of a unified diff without its header.
+func hunks(old, updated []byte) []string {
+	text := string(textdiff.Diff("base", old, "head", updated))
 	_, text, _ = strings.Cut(text, "\n+++ head\n")
 	if text == "" {
 		return nil

@@ -79,7 +79,7 @@ func are(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// Reinstalled warns about releases that are removed with all their objects and installed anew.
+// Reinstalled warns about releases that are removed with all their objects and installed again.
 func (l *Ledger) Reinstalled() {
 	for _, root := range l.Head.Found.Roots {
 		if l.Selected(root.RootID) && change.Reinstalled(root) {

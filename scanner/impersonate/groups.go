@@ -7,9 +7,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// Groups returns all groups of a user, given the groups of the request: a service
-// account without groups gets those of service accounts, and everyone except the anonymous
-// user is authenticated.
+// Groups returns all groups of a user with the groups of a request: a service account without
+// groups gets those of service accounts, and every user except the anonymous one is authenticated.
 func Groups(name string, groups []string) []string {
 	groups = slices.Clone(groups)
 	if namespace, _, err := serviceaccount.SplitUsername(name); err == nil && len(groups) == 0 {

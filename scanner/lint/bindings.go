@@ -38,8 +38,8 @@ func checkUnknownPolicy(_ context.Context, c *cluster) {
 	}
 }
 
-// hasRefusedPolicy reports whether the policy of a binding exists and is refused. The
-// rule refused reports it.
+// hasRefusedPolicy reports whether the policy of a binding exists and is refused, which
+// checkRefused reports.
 func (c *cluster) hasRefusedPolicy(b *bindingSubject) bool {
 	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool {
 		return o.GroupVersionKind().GroupKind() == b.binds() && o.Name() == b.Spec.PolicyName
@@ -54,8 +54,8 @@ func (c *cluster) hasRefusedBinding(p *policySubject) bool {
 	})
 }
 
-// nearPolicy suggests a policy with nearly the name that a binding has, or with that name and of
-// the other kind, "" if there is none.
+// nearPolicy suggests a policy with a name similar to the one in a binding, or with that name and
+// of the other kind; "" if there is none.
 func (c *cluster) nearPolicy(b *bindingSubject) string {
 	for _, p := range c.policies {
 		if p.kind() != b.binds() && p.Name == b.Spec.PolicyName {

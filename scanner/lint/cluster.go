@@ -15,56 +15,56 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// cluster is what is known of one cluster, and what the rules found in it so far.
+// cluster holds one cluster and the remarks of the rules about it.
 type cluster struct {
 	*scanner.Surveyed
 	survey *scanner.Survey
-	// linted are the policies and bindings to check, in order. The others only count
-	// as existing.
+	// linted are the policies and bindings to check, in order. Others are not checked, but other
+	// objects can refer to them.
 	linted   []*admission.Object
 	policies []*policySubject
 	bindings []*bindingSubject
 	refusals []policy.Refusal
-	// complete is set when all roots rendered: what is not found then does not exist.
+	// complete is set if all roots rendered, so that an object that was not found does not exist.
 	complete bool
-	// author creates the policies and bindings; nil leaves rules about the author out.
+	// author creates the policies and bindings; nil omits rules about the author.
 	author user.Info
 
 	coverage  *policy.Coverage
 	resources []admission.Resource
 
-	// rule is the rule that is checked.
+	// rule is the current rule.
 	rule    report.LintRule
 	remarks []remark
-	// err is set by a check that could not be done.
+	// err is the error of a check that could not be completed.
 	err error
 }
 
-// policySubject is a policy that the API server accepts. One that mutates has Policy as what
-// matches the same.
+// policySubject is a policy that the API server accepts. For a mutating policy, Policy is one with
+// the same matchConstraints.
 type policySubject struct {
 	*policy.Policy
-	// mutation is nil for a policy that validates.
+	// mutation is nil for a validating policy.
 	mutation    *policy.Mutation
 	linted      bool
 	expressions []expression
-	// matched and exempt are the requests it can match; see policy.Coverage.
+	// matched and exempt are the requests that it can match; see policy.Coverage.
 	matched, exempt []policy.Sight
 	bindings        []*bindingSubject
 }
 
-// bindingSubject is a binding that the API server accepts. One of a policy that mutates has
-// Binding as what matches the same.
+// bindingSubject is a binding that the API server accepts. For a binding of a mutating policy,
+// Binding is one with the same matchResources.
 type bindingSubject struct {
 	*policy.Binding
-	// mutation is nil for a binding of policies that validate.
+	// mutation is nil for a binding of a validating policy.
 	mutation *policy.MutationBinding
 	linted   bool
-	policies []*policySubject // of its policyName; several if roots differ
+	policies []*policySubject // with its policyName; several if roots differ
 }
 
-// newCluster loads the policies and bindings of a cluster. Those that are not under a
-// directory or file of the tree are not linted.
+// newCluster loads the policies and bindings of a cluster. Those outside of under, a directory or
+// file of the tree, are not linted.
 func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveyed, under string) *cluster {
 	c := &cluster{
 		Surveyed: of, survey: survey, complete: survey.Complete(),
@@ -83,22 +83,22 @@ func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveye
 		}
 	}
 	for _, p := range of.Loaded.Set.Policies {
-		c.take(&policySubject{Policy: p, linted: linted[p.Source]})
+		c.addPolicy(&policySubject{Policy: p, linted: linted[p.Source]})
 	}
 	for _, m := range of.Loaded.Set.Mutations {
-		c.take(&policySubject{Policy: m.Matching(), mutation: m, linted: linted[m.Source]})
+		c.addPolicy(&policySubject{Policy: m.Matching(), mutation: m, linted: linted[m.Source]})
 	}
 	for _, b := range of.Loaded.Set.Bindings {
-		c.bind(&bindingSubject{Binding: b, linted: linted[b.Source]})
+		c.addBinding(&bindingSubject{Binding: b, linted: linted[b.Source]})
 	}
 	for _, b := range of.Loaded.Set.MutationBindings {
-		c.bind(&bindingSubject{Binding: b.Matching(), mutation: b, linted: linted[b.Source]})
+		c.addBinding(&bindingSubject{Binding: b.Matching(), mutation: b, linted: linted[b.Source]})
 	}
 	return c
 }
 
-// take adds a policy.
-func (c *cluster) take(p *policySubject) {
+// addPolicy adds a policy.
+func (c *cluster) addPolicy(p *policySubject) {
 	p.expressions = expressionsOf(p)
 	p.matched, p.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
 	c.policies = append(c.policies, p)
@@ -120,8 +120,8 @@ func (b *bindingSubject) binds() schema.GroupKind {
 	return kinds.Policy
 }
 
-// bind connects a binding with its policies.
-func (c *cluster) bind(b *bindingSubject) {
+// addBinding connects a binding with its policies.
+func (c *cluster) addBinding(b *bindingSubject) {
 	c.bindings = append(c.bindings, b)
 	for _, p := range c.policies {
 		if p.kind() == b.binds() && p.Name == b.Spec.PolicyName {
@@ -145,14 +145,14 @@ func (c *cluster) lintedBindings() []*bindingSubject {
 	return slices.DeleteFunc(slices.Clone(c.bindings), func(b *bindingSubject) bool { return !b.linted })
 }
 
-// add adds a remark of the rule that is checked.
+// add adds a remark of the current rule.
 func (c *cluster) add(r remark) {
 	r.rule = c.rule
 	c.remarks = append(c.remarks, r)
 }
 
-// missing adds a remark that something does not exist. It is a note when some root does
-// not render, because the root may have it.
+// missing adds a remark that something does not exist. It is only a note if a root does not render,
+// since that root may define it.
 func (c *cluster) missing(r remark) {
 	if !c.complete {
 		r.severity = report.SeverityNote

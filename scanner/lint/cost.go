@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
-// realistic is a number of elements that lists, maps and strings of real objects have.
-// A cost is reported if it may be too high with so many.
+// realistic is the number of elements that lists, maps and strings of real objects have. A cost is
+// reported if it may be too high at this size.
 const realistic = 30
 
 // checkCost reports policies whose expressions may cost more than the limits. The API
@@ -74,9 +74,9 @@ func (c *cluster) overBudget(p *policySubject, field, what string, limit int) {
 	})
 }
 
-// unestimated is more than any expression costs that reads lists of one element. An
-// estimate above it means that the estimator does not know the size of the result of a
-// function, such as lists.range.
+// unestimated is more than the cost of any expression that reads lists of one element. A higher
+// estimate means that the estimator does not know the size of a function's result, such as that of
+// lists.range.
 const unestimated = 1 << 60
 
 // estimates returns the estimated costs of a policy's expressions.
@@ -101,7 +101,7 @@ func estimateOf(e expression) uint64 {
 	return cost
 }
 
-// when says from which size on an expression may cost too much.
+// when returns from which size on an expression may cost too much, for a message.
 func when(size int) string {
 	if size <= 1 {
 		return ", whatever it reads"
@@ -123,7 +123,7 @@ func sizeOf(e expression) int {
 	return high
 }
 
-// sum adds without overflow.
+// sum adds numbers without overflow.
 type sum uint64
 
 func (s *sum) add(n uint64) {
@@ -132,7 +132,7 @@ func (s *sum) add(n uint64) {
 	}
 }
 
-// number writes a number with separated thousands.
+// number formats a number with separated thousands.
 func number(n int) string {
 	digits := strconv.Itoa(n)
 	out := ""

@@ -13,7 +13,7 @@ import (
 type expression struct {
 	field, text string
 	place       place
-	// reads are the paths of variables and fields that it reads.
+	// reads are the paths of variables and fields in the expression.
 	reads []expressions.Path
 }
 
@@ -35,7 +35,7 @@ func expressionsOf(p *policySubject) []expression {
 	var all []expression
 	add := func(at place, text, field string, i int) {
 		if text != "" {
-			reads, _ := expressions.Reads(text) // the policy is accepted, so it parses
+			reads, _ := expressions.Reads(text) // an accepted policy parses
 			all = append(all, expression{field: fmt.Sprintf(field, i), text: text, place: at, reads: reads})
 		}
 	}
@@ -72,7 +72,7 @@ func (c *cluster) eachRead(visit func(p *policySubject, e expression, path expre
 	}
 }
 
-// at adds a remark about a word of an expression.
+// at adds a remark at the first occurrence of a word in an expression.
 func (c *cluster) at(p *policySubject, e expression, word string, r remark) {
 	r.object, r.fields = p.Source, []string{e.field}
 	if i := strings.Index(e.text, word); i >= 0 {

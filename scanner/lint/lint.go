@@ -16,23 +16,21 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Input is what lint works on.
+// Input is the input of lint.
 type Input struct {
-	// Scan is the tree, its configuration and what was given beside it. Its base is
-	// not used. Extra objects count as existing, and are not linted.
+	// Scan has the tree, its configuration and extra objects. Its base is not used. Extra objects
+	// are not linted, but other objects can refer to them.
 	Scan scanner.Input
-	// Under restricts lint to what is written in this directory or file of the tree,
-	// or is rendered by roots at or below it. Empty means everything.
+	// Under restricts lint to objects that are written in this directory or file of the tree, or
+	// rendered by roots at or below it. Empty means no restriction.
 	Under string
-	// Author creates the policies and bindings. Nil leaves out whether the author is
-	// allowed to.
+	// Author creates the policies and bindings. If it is nil, the author's rights are not checked.
 	Author *config.User
-	// Disable names rules to switch off.
+	// Disable has the rules to switch off.
 	Disable []string
 }
 
-// Run checks all policies and bindings of a tree. Its errors are those of
-// scanner.Scan.
+// Run checks all policies and bindings of a tree. Its errors are those of scanner.Scan.
 func Run(ctx context.Context, in Input) (*report.LintReport, error) {
 	survey, err := scanner.NewSurvey(ctx, in.Scan)
 	if err != nil {
@@ -69,17 +67,17 @@ func disabledRules(in Input) []string {
 	return slices.Compact(ids)
 }
 
-// linter is a run in progress.
+// linter is the state of a run.
 type linter struct {
 	in     Input
 	survey *scanner.Survey
 	report *report.LintReport
-	// counted are the objects that the summary counts, of all targets.
+	// counted are the objects that the summary already counts, of all targets.
 	counted map[*admission.Object]bool
 }
 
-// broken reports a root that does not render: as a finding if the file at fault
-// mentions policies, else as indeterminate.
+// broken reports a root that does not render: as a finding if the file at fault mentions policies,
+// otherwise as indeterminate.
 func (l *linter) broken(f report.Finding) {
 	if !kinds.FileMentionsPolicy(l.in.Scan.Head.FS, f.Location.Path) || l.disabled(report.RuleRender) {
 		l.report.Indeterminate = append(l.report.Indeterminate, report.Indeterminate{
@@ -117,8 +115,8 @@ func (l *linter) cluster(ctx context.Context, of *scanner.Surveyed) error {
 
 func (l *linter) disabled(rule string) bool { return slices.Contains(l.in.Disable, rule) }
 
-// accessError returns the error of a check. That there are no RBAC objects is none: it
-// makes the access of the author indeterminate.
+// accessError returns the error of a check. Missing RBAC objects are no error: they make the access
+// of the author indeterminate.
 func (l *linter) accessError(c *cluster) error {
 	err := c.err
 	c.err = nil
@@ -132,7 +130,7 @@ func (l *linter) accessError(c *cluster) error {
 	return nil
 }
 
-// count counts the objects that are linted, once for all targets.
+// count counts the linted objects, each once for all targets.
 func (l *linter) count(c *cluster) {
 	for _, o := range c.linted {
 		switch {

@@ -56,17 +56,17 @@ func (c *cluster) checkMatchable(p *policySubject) {
 	}
 }
 
-// openEnded reports whether rules may match kinds that nothing here defines.
+// openEnded reports whether rules may match kinds without a known definition.
 func openEnded(rules []v1.NamedRuleWithOperations) bool {
 	return slices.ContainsFunc(rules, func(r v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(r.APIGroups, unknowable)
 	})
 }
 
-// unknowable reports whether an API group may have resources that nothing here defines.
+// unknowable reports whether an API group may have resources without a known definition.
 func unknowable(group string) bool { return group == "*" || !admission.BuiltinGroup(group) }
 
-// alone returns what a policy could match if it had only one rule and no exclusions.
+// alone returns what a policy would match with only one rule and no exclusions.
 func (c *cluster) alone(p *policySubject, rule v1.NamedRuleWithOperations) []policy.Sight {
 	one := p.DeepCopy()
 	one.Spec.MatchConstraints.ResourceRules = []v1.NamedRuleWithOperations{rule}
@@ -91,8 +91,8 @@ func (c *cluster) whyNothing(p *policySubject) string {
 	return "none of its rules matches anything that is served"
 }
 
-// whyRule explains why a rule matches nothing: it removes one part of the rule after the
-// other until the rest matches something.
+// whyRule explains why a rule matches nothing: it removes one part of the rule after another until
+// the rest matches something.
 func (c *cluster) whyRule(p *policySubject, rule v1.NamedRuleWithOperations) string {
 	named := strings.Join(rule.Resources, ", ")
 	unscoped := *rule.DeepCopy()
@@ -132,7 +132,7 @@ func (c *cluster) checkConditions(p *policySubject) {
 	}
 }
 
-// checkBindingMatches reports a binding that matches nothing of what its policy matches.
+// checkBindingMatches reports a binding that matches nothing that its policy matches.
 func (c *cluster) checkBindingMatches(b *bindingSubject) {
 	r := b.Spec.MatchResources
 	matches := slices.ContainsFunc(b.policies, func(p *policySubject) bool {

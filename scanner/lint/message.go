@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// checkMessage reports validations whose users may read something else than the author
-// of the policy means them to.
+// checkMessage reports validations for which users may see a text other than the message that the
+// author intends.
 func checkMessage(_ context.Context, c *cluster) {
 	for _, p := range c.lintedPolicies() {
 		for i, v := range p.Spec.Validations {

@@ -39,7 +39,7 @@ func checkParamAccess(ctx context.Context, c *cluster) {
 	c.err = errors.Join(errs...)
 }
 
-// object returns the object that a policy is.
+// object returns the API object of a policy.
 func (p *policySubject) object() runtime.Object {
 	if p.mutation != nil {
 		return p.mutation.MutatingAdmissionPolicy
@@ -47,7 +47,7 @@ func (p *policySubject) object() runtime.Object {
 	return p.ValidatingAdmissionPolicy
 }
 
-// object returns the object that a binding is.
+// object returns the API object of a binding.
 func (b *bindingSubject) object() runtime.Object {
 	if b.mutation != nil {
 		return b.mutation.MutatingAdmissionPolicyBinding

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkParamKind reports policies whose paramKind nothing defines.
+// checkParamKind reports policies whose paramKind is not defined.
 func checkParamKind(_ context.Context, c *cluster) {
 	for _, p := range c.lintedPolicies() {
 		if _, known := c.paramResource(p); p.Spec.ParamKind != nil && !known {
@@ -52,7 +52,7 @@ func (c *cluster) unknownParamKind(p *policySubject) {
 	c.missing(r)
 }
 
-// outcome says what happens to requests when the params of a policy cannot be found.
+// outcome describes what happens to requests if the params of a policy cannot be found.
 func outcome(p *policySubject, which string) string {
 	if p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore {
 		if p.mutation != nil {
@@ -77,7 +77,7 @@ func (c *cluster) eachBound(visit func(p *policySubject, b *bindingSubject)) {
 	}
 }
 
-// checkUnusedParamRef reports bindings with params of policies that take none.
+// checkUnusedParamRef reports bindings with a paramRef for policies without a paramKind.
 func checkUnusedParamRef(_ context.Context, c *cluster) {
 	c.eachBound(func(p *policySubject, b *bindingSubject) {
 		if p.Spec.ParamKind != nil || b.Spec.ParamRef == nil {
@@ -91,8 +91,8 @@ func checkUnusedParamRef(_ context.Context, c *cluster) {
 	})
 }
 
-// checkNullParams reports bindings without params of policies that take some. It is a
-// note if the policy asks whether params is null.
+// checkNullParams reports bindings without a paramRef for policies with a paramKind. It is a note
+// if the policy compares params with null.
 func checkNullParams(_ context.Context, c *cluster) {
 	c.eachBound(func(p *policySubject, b *bindingSubject) {
 		if _, known := c.paramResource(p); !known || b.Spec.ParamRef != nil {
@@ -103,17 +103,17 @@ func checkNullParams(_ context.Context, c *cluster) {
 			message: fmt.Sprintf("policy %q takes params of kind %s and this binding has no paramRef: params is null", p.Name, p.Spec.ParamKind.Kind),
 			hint:    "add a paramRef, or have the policy ask params == null first",
 		}
-		if slices.ContainsFunc(p.expressions, func(e expression) bool { return asksNull.MatchString(e.text) }) {
+		if slices.ContainsFunc(p.expressions, func(e expression) bool { return comparesNull.MatchString(e.text) }) {
 			r.severity = report.SeverityNote
 		}
 		c.add(r)
 	})
 }
 
-var asksNull = regexp.MustCompile(`\bparams\s*[!=]=\s*null\b|\bnull\s*[!=]=\s*params\b`)
+var comparesNull = regexp.MustCompile(`\bparams\s*[!=]=\s*null\b|\bnull\s*[!=]=\s*params\b`)
 
-// eachParamRef calls visit for each policy and linted binding of it that has a paramRef
-// of a known kind.
+// eachParamRef calls visit for each policy with a known paramKind and each linted binding of it
+// with a paramRef.
 func (c *cluster) eachParamRef(visit func(p *policySubject, b *bindingSubject, kind admission.Resource)) {
 	c.eachBound(func(p *policySubject, b *bindingSubject) {
 		if kind, known := c.paramResource(p); known && b.Spec.ParamRef != nil {
@@ -122,8 +122,8 @@ func (c *cluster) eachParamRef(visit func(p *policySubject, b *bindingSubject, k
 	})
 }
 
-// checkParamScope reports params that the API server cannot look up where the binding
-// says (k8s.io/apiserver/pkg/admission/plugin/policy/generic, CollectParams).
+// checkParamScope reports params that the API server cannot look up in the namespace of the binding
+// (k8s.io/apiserver/pkg/admission/plugin/policy/generic, CollectParams).
 func checkParamScope(_ context.Context, c *cluster) {
 	c.eachParamRef(func(p *policySubject, b *bindingSubject, kind admission.Resource) {
 		ref := b.Spec.ParamRef
@@ -140,8 +140,7 @@ func checkParamScope(_ context.Context, c *cluster) {
 	})
 }
 
-// checkRequestNamespaces reports requests that have no namespace in which a param could
-// be looked up.
+// checkRequestNamespaces reports requests without a namespace in which a param could be looked up.
 func (c *cluster) checkRequestNamespaces(p *policySubject, b *bindingSubject) {
 	inside, outside := c.scopes(p, b)
 	if len(outside) == 0 {
@@ -158,8 +157,8 @@ func (c *cluster) checkRequestNamespaces(p *policySubject, b *bindingSubject) {
 	c.add(r)
 }
 
-// scopes returns whether a policy matches requests in namespaces by way of a binding,
-// and the names of the cluster-scoped resources that it matches.
+// scopes returns whether a policy matches namespaced requests through a binding, and the names of
+// the cluster-scoped resources that it matches.
 func (c *cluster) scopes(p *policySubject, b *bindingSubject) (inside bool, outside []string) {
 	for _, s := range c.coverage.Binding(b.ValidatingAdmissionPolicyBinding, p.matched) {
 		if s.InNamespace() {
@@ -171,7 +170,7 @@ func (c *cluster) scopes(p *policySubject, b *bindingSubject) (inside bool, outs
 	return inside, outside
 }
 
-// nameOf returns a resource and subresource as rules name them.
+// nameOf returns a resource and subresource in the notation of rules.
 func nameOf(s policy.Sight) string {
 	if s.Subresource != "" {
 		return s.Resource.Resource + "/" + s.Subresource
@@ -179,7 +178,7 @@ func nameOf(s policy.Sight) string {
 	return s.Resource.Resource
 }
 
-// abbreviate returns the first names of a list, and the number of the others.
+// abbreviate returns the first names of a list and the number of the others.
 func abbreviate(names []string) string {
 	const most = 3
 	if len(names) > most {
@@ -197,8 +196,8 @@ func checkMissingParam(_ context.Context, c *cluster) {
 	})
 }
 
-// canLookUp reports whether the API server gets as far as looking up a param. If it does
-// not, the rule param-scope reports why.
+// canLookUp reports whether the API server would try to look up a param. If not, the rule
+// param-scope reports why.
 func (c *cluster) canLookUp(p *policySubject, b *bindingSubject, kind admission.Resource) bool {
 	hasNamespace := b.Spec.ParamRef.Namespace != ""
 	if !kind.Namespaced || hasNamespace {
@@ -234,11 +233,11 @@ func (c *cluster) missingParam(p *policySubject, b *bindingSubject, kind admissi
 	c.missing(r)
 }
 
-// hasParam reports whether an object is known that a paramRef names or selects.
+// hasParam reports whether an object that a paramRef names or selects is known.
 func (c *cluster) hasParam(ref *v1.ParamRef, kind admission.Resource) bool {
 	selector := labels.Nothing()
 	if ref.Selector != nil {
-		// An invalid selector was refused before.
+		// An API server accepted the selector, so it parses.
 		selector, _ = metav1.LabelSelectorAsSelector(ref.Selector)
 	}
 	return slices.ContainsFunc(c.State.All(kind), func(o *admission.Object) bool {

@@ -27,8 +27,7 @@ func (c *cluster) eachMutation(visit func(p *policySubject, m v1.Mutation, field
 	}
 }
 
-// checkPatch reports mutations whose patches the API server does not accept, whatever the
-// request is.
+// checkPatch reports mutations whose patches the API server does not accept for any request.
 func checkPatch(_ context.Context, c *cluster) {
 	checker := patches.NewChecker(c.State)
 	c.eachMutation(func(p *policySubject, m v1.Mutation, field string) {
@@ -41,8 +40,8 @@ func checkPatch(_ context.Context, c *cluster) {
 	})
 }
 
-// checkMutationTypes reports fields that expressions of policies that mutate read and that none
-// of the kinds has that they match.
+// checkMutationTypes reports fields that expressions of mutating policies read and that none of the
+// matched kinds has.
 func checkMutationTypes(c *cluster) {
 	checker := patches.NewChecker(c.State)
 	for _, p := range c.lintedPolicies() {
@@ -61,8 +60,8 @@ func checkMutationTypes(c *cluster) {
 	}
 }
 
-// matchedKinds returns the kinds of the objects that a policy matches, nil when they are not all
-// known: rules with wildcards or subresources, groups that nothing here defines.
+// matchedKinds returns the kinds of the objects that a policy matches, nil if they are not all
+// known, because of wildcards, subresources or groups without a known definition.
 func (c *cluster) matchedKinds(p *policySubject) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for _, rule := range p.Spec.MatchConstraints.ResourceRules {
@@ -85,15 +84,15 @@ func (c *cluster) matchedKinds(p *policySubject) []schema.GroupVersionKind {
 	return all
 }
 
-// checkReinvocation reports mutations that append to a list whatever is in it, of policies that
-// are invoked again.
+// checkReinvocation reports mutations that append to a list unconditionally, in policies that are
+// reinvoked.
 func checkReinvocation(_ context.Context, c *cluster) {
 	c.eachMutation(func(p *policySubject, m v1.Mutation, field string) {
 		if p.mutation.Spec.ReinvocationPolicy != v1.IfNeededReinvocationPolicy {
 			return
 		}
 		_, text := patches.ExpressionOf(m)
-		structs, _ := expressions.Structs(text) // the policy is accepted, so it parses
+		structs, _ := expressions.Structs(text) // an accepted policy parses
 		for i := range structs {
 			op, path := structs[i].Field("op"), structs[i].Field("path")
 			if structs[i].Type != "JSONPatch" || op == nil || path == nil || op.Text != "add" || !strings.HasSuffix(path.Tail, "/-") || p.readsBelow(path.Text) {
@@ -108,8 +107,8 @@ func checkReinvocation(_ context.Context, c *cluster) {
 	})
 }
 
-// readsBelow reports whether an expression of a policy reads the list that a JSON patch appends
-// to, or what has the list. An empty path may be any.
+// readsBelow reports whether an expression of a policy reads the list that a JSON patch appends to,
+// or a field that contains it. An empty path means any list.
 func (p *policySubject) readsBelow(pointer string) bool {
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(pointer, "/"), "/-"), "/")
 	return slices.ContainsFunc(p.expressions, func(e expression) bool {

@@ -24,8 +24,8 @@ func checkNamespaceObject(_ context.Context, c *cluster) {
 	})
 }
 
-// checkAuthorizer reports messages and audit annotations that need the authorizer, by
-// themselves or through a variable.
+// checkAuthorizer reports messages and audit annotations that use the authorizer, directly or
+// through a variable.
 func checkAuthorizer(_ context.Context, c *cluster) {
 	c.eachRead(func(p *policySubject, e expression, path expressions.Path) {
 		switch name := path[0]; {
@@ -34,7 +34,7 @@ func checkAuthorizer(_ context.Context, c *cluster) {
 				message: "audit annotations have no authorizer when they are evaluated (no such attribute(s): authorizer)",
 				hint:    "ask the authorizer in a validation",
 			})
-		case name == "variables" && (e.place == inMessage || e.place == inAnnotation) && asksAuthorizer(p, path):
+		case name == "variables" && (e.place == inMessage || e.place == inAnnotation) && usesAuthorizer(p, path):
 			c.at(p, e, path[1], remark{
 				message: fmt.Sprintf("variable %q asks the authorizer, which is not there for messages and audit annotations", path[1]),
 				hint:    "use the variable in validations only",
@@ -43,17 +43,17 @@ func checkAuthorizer(_ context.Context, c *cluster) {
 	})
 }
 
-// asksAuthorizer reports whether the variable that a path reads asks the authorizer.
-func asksAuthorizer(p *policySubject, path expressions.Path) bool {
+// usesAuthorizer reports whether the variable of a path uses the authorizer.
+func usesAuthorizer(p *policySubject, path expressions.Path) bool {
 	return len(path) > 1 && slices.ContainsFunc(p.Spec.Variables, func(v v1.Variable) bool {
 		reads, _ := expressions.Reads(v.Expression)
 		return v.Name == path[1] && slices.ContainsFunc(reads, func(r expressions.Path) bool { return r[0] == "authorizer" })
 	})
 }
 
-// escapes matches what the escaped form of a name contains, escapedWords whole names
-// that are escaped because CEL reserves them (k8s.io/apiserver/pkg/cel, Escape). Objects
-// are untyped at run time, and the names of their fields are not escaped.
+// escapes matches the escaped parts of a name, and escapedWords whole names that are escaped
+// because CEL reserves them (k8s.io/apiserver/pkg/cel, Escape). Objects are untyped at run time,
+// and the names of their fields are not escaped.
 var (
 	escapes      = regexp.MustCompile(`__(dot|dash|slash|underscores)__`)
 	escapedWords = regexp.MustCompile(`^__(true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace|return|var|void|while)__$`)
@@ -77,7 +77,7 @@ func checkEscapedField(_ context.Context, c *cluster) {
 	})
 }
 
-// unescape returns the name of the field that was meant.
+// unescape returns the unescaped name of a field.
 func unescape(name string) string {
 	if escapedWords.MatchString(name) {
 		return strings.Trim(name, "_")

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkRefused reports objects that the API server would not create, field by field.
+// checkRefused reports objects that the API server would refuse to create, field by field.
 func checkRefused(_ context.Context, c *cluster) {
 	for _, r := range c.refusals {
 		if len(r.Causes) == 0 {
@@ -31,8 +31,8 @@ func refusedField(r policy.Refusal, cause metav1.StatusCause) remark {
 	}
 }
 
-// celPosition is the line and column, from 1, that the compiler of expressions
-// names first; 0 when it names none.
+// celPosition returns the line and column, from 1, of the first error of the CEL compiler in a
+// message; 0 if there is none.
 func celPosition(message string) (line, column int) {
 	m := celError.FindStringSubmatch(message)
 	if m == nil {

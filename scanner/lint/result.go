@@ -31,8 +31,8 @@ func (l *linter) finish() {
 	}
 }
 
-// sameRemark reports whether two findings say the same about one place, as those of
-// overlays that share a file do.
+// sameRemark reports whether two findings are the same remark about the same place, as for overlays
+// that share a file.
 func sameRemark(a, b report.LintFinding) bool {
 	return a.Rule == b.Rule && a.Message == b.Message && a.Location.Path == b.Location.Path &&
 		a.Location.StartLine == b.Location.StartLine && a.Location.StartColumn == b.Location.StartColumn &&

@@ -7,16 +7,16 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// rule is one thing that lint looks for.
+// rule is one rule of lint.
 type rule struct {
-	// LintRule has what reports contain about the rule: identifier, severity and title.
+	// LintRule has the identifier, severity and title of the rule, for reports.
 	report.LintRule
-	// check adds a remark for each place in a cluster where the rule does not hold.
+	// check adds a remark for each violation of the rule in a cluster.
 	check func(context.Context, *cluster)
 }
 
-// rules returns all rules that are checked cluster by cluster. report.RuleRender is not
-// among them: it is about files that do not render, see linter.broken.
+// rules returns all rules that are checked cluster by cluster. report.RuleRender is not among them:
+// it is for files that do not render, see linter.broken.
 func rules() []rule {
 	checks := map[string]func(context.Context, *cluster){
 		report.RuleRefused:          checkRefused,
@@ -55,16 +55,15 @@ func rules() []rule {
 	return all
 }
 
-// remark is a finding that has no line yet. The rule that is checked adds it.
+// remark is a finding without a line. cluster.add sets the rule.
 type remark struct {
 	rule report.LintRule
-	// severity is that of the rule when it is empty.
+	// severity is empty for the severity of the rule.
 	severity report.Severity
 	object   *admission.Object
-	// fields are where to point: at the first of them that is written.
+	// fields are the fields to locate: the first one that is written is used.
 	fields []string
-	// line and column, from 1, are inside the first field. They are 0 for the field as
-	// a whole.
+	// line and column, from 1, are inside the first field. They are 0 for the whole field.
 	line, column  int
 	message, hint string
 }

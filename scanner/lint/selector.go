@@ -31,8 +31,8 @@ func checkNamespaceSelector(_ context.Context, c *cluster) {
 	}
 }
 
-// namespaces returns the labels of the namespaces that are defined, and of those that
-// every cluster has. It returns nil when none is defined.
+// namespaces returns the labels of the defined namespaces, and of those that every cluster has. It
+// returns nil if none is defined.
 func (c *cluster) namespaces() []labels.Set {
 	names := c.State.Namespaces()
 	if len(names) == 0 {
@@ -41,7 +41,7 @@ func (c *cluster) namespaces() []labels.Set {
 	var sets []labels.Set
 	for _, name := range append(names, admission.SystemNamespaces()...) {
 		ns, _, err := c.State.Namespace(name)
-		if err != nil { // the server refuses it
+		if err != nil { // the server refuses the Namespace
 			continue
 		}
 		set := labels.Set{corev1.LabelMetadataName: name}

@@ -23,8 +23,8 @@ func checkUnknownResource(_ context.Context, c *cluster) {
 	})
 }
 
-// checkUnknownGroup reports API groups in rules that serve none of the resources of the
-// rule. A rule is a product: not every group must serve every resource.
+// checkUnknownGroup reports API groups in rules that serve none of the resources of the rule. A
+// rule is a product, so not every group has to serve every resource.
 func checkUnknownGroup(_ context.Context, c *cluster) {
 	c.eachRule(func(o *admission.Object, at string, rule v1.Rule) {
 		for i, group := range rule.APIGroups {
@@ -35,8 +35,7 @@ func checkUnknownGroup(_ context.Context, c *cluster) {
 	})
 }
 
-// checkUnservedVersion reports API versions in rules in which none of the resources of
-// the rule is served.
+// checkUnservedVersion reports API versions in rules that serve none of the resources of the rule.
 func checkUnservedVersion(_ context.Context, c *cluster) {
 	c.eachRule(func(o *admission.Object, at string, rule v1.Rule) {
 		if !c.servesSome(rule) || slices.ContainsFunc(rule.APIGroups, unknowable) {
@@ -81,13 +80,13 @@ func (c *cluster) servesResource(rule v1.Rule, name string) bool {
 	return c.serves(rule.APIGroups, []string{"*"}, []string{name})
 }
 
-// servesSome reports whether any resource of a rule is served. Without one nothing can
-// be said about the groups and versions of the rule.
+// servesSome reports whether any resource of a rule is served. If none is, the groups and versions
+// of the rule cannot be checked.
 func (c *cluster) servesSome(rule v1.Rule) bool {
 	return slices.ContainsFunc(rule.Resources, func(name string) bool { return c.servesResource(rule, name) })
 }
 
-// serves reports whether a resource is served that a rule with these words names.
+// serves reports whether a resource is served that matches these parts of a rule.
 func (c *cluster) serves(groups, versions, resources []string) bool {
 	has := func(list []string, word string) bool {
 		return slices.Contains(list, "*") || slices.Contains(list, word)
@@ -97,7 +96,7 @@ func (c *cluster) serves(groups, versions, resources []string) bool {
 	})
 }
 
-// names reports whether a word of a rule names a resource or a subresource of it
+// names reports whether an entry of a rule's resources names a resource or a subresource of it
 // (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules).
 func names(word string, r admission.Resource) bool {
 	resource, subresource, _ := strings.Cut(word, "/")
@@ -137,7 +136,7 @@ func (c *cluster) unknownResource(o *admission.Object, field, name string, group
 	c.add(r)
 }
 
-// joinHints returns a suggestion, and what else can be done.
+// joinHints joins a suggestion and another hint.
 func joinHints(suggestion, otherwise string) string {
 	if suggestion == "" {
 		return otherwise
@@ -148,8 +147,8 @@ func joinHints(suggestion, otherwise string) string {
 	return suggestion
 }
 
-// suggest returns what the author may have meant: the plural of a kind, an API group, a
-// similar name; "" if there is no suggestion.
+// suggest returns a correction of a resource name: the plural of a kind, an API group, or a similar
+// name; "" if there is none.
 func (c *cluster) suggest(name string, groups []string) string {
 	main, sub, hasSub := strings.Cut(name, "/")
 	suffix := ""

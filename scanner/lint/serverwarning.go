@@ -12,13 +12,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// checkLegacyVersion reports objects of versions that are not served.
+// checkLegacyVersion reports objects of API versions that are not served.
 func checkLegacyVersion(_ context.Context, c *cluster) {
 	for _, o := range c.linted {
 		kind := o.GroupVersionKind()
 		if _, served := c.State.Resource(kind); !served {
 			if _, newer := c.State.Resource(kind.GroupKind().WithVersion(v1.SchemeGroupVersion.Version)); !newer {
-				continue // there is no version to write: it is refused, which another rule says
+				continue // no version is served: the object is refused, and checkRefused reports it
 			}
 			c.add(remark{
 				object: o, fields: []string{"apiVersion"},
@@ -29,19 +29,18 @@ func checkLegacyVersion(_ context.Context, c *cluster) {
 	}
 }
 
-// checkServerWarning reports the warnings that the API server sends when it creates an
-// object.
+// checkServerWarning reports the warnings that the API server sends when an object is created.
 func checkServerWarning(ctx context.Context, c *cluster) {
 	for _, o := range c.linted {
 		if _, served := c.State.Resource(o.GroupVersionKind()); !served {
 			continue
 		}
-		ask := admission.Ask{Operation: k8sadmission.Create, Object: o, User: c.User}
-		v, err := c.Server.Review(ctx, ask)
+		request := admission.Ask{Operation: k8sadmission.Create, Object: o, User: c.User}
+		v, err := c.Server.Review(ctx, request)
 		if err != nil {
-			return // the caller looks at the context
+			return // the caller checks the context
 		}
-		for _, text := range v.Warnings { // a refusal is another rule's
+		for _, text := range v.Warnings { // checkRefused reports refusals
 			c.add(warned(o, text))
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/typecheck"
 )
 
-// checkTypes reports what status.typeChecking would say, and for policies that mutate, which
-// have none, what a check returns for the fields that they read.
+// checkTypes reports the warnings that status.typeChecking of a policy would have. For mutating
+// policies, which have no such status, it checks the fields that they read.
 func checkTypes(ctx context.Context, c *cluster) {
 	checkMutationTypes(c)
 	var checker *typecheck.Checker

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// checkDuplicateVariable reports variables that are defined again.
+// checkDuplicateVariable reports variables that are defined more than once.
 func checkDuplicateVariable(_ context.Context, c *cluster) {
 	for _, p := range c.lintedPolicies() {
 		last := lastVariables(p)
@@ -38,8 +38,8 @@ func checkUnusedVariable(_ context.Context, c *cluster) {
 	}
 }
 
-// lastVariables returns the index of the last variable of each name, which is the one
-// that counts.
+// lastVariables returns the index of the last variable with each name, which overrides earlier
+// ones.
 func lastVariables(p *policySubject) map[string]int {
 	last := map[string]int{}
 	for i, v := range p.Spec.Variables {

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// Once is a value that is computed once, when it is first needed.
+// Once is a value that is computed once, on first use.
 type Once[T any] struct {
 	compute     func() T
 	begun, done atomic.Bool
 }
 
-// NewOnce returns a value that a function computes.
+// NewOnce returns a value that is computed by a function.
 func NewOnce[T any](compute func() T) *Once[T] { return &Once[T]{compute: sync.OnceValue(compute)} }
 
 // Get returns the value. It waits while another goroutine computes it.
@@ -22,7 +22,7 @@ func (o *Once[T]) Get() T {
 	return value
 }
 
-// IsNew reports whether nobody has asked for the value yet.
+// IsNew reports whether Get has not been called yet.
 func (o *Once[T]) IsNew() bool { return !o.begun.Load() }
 
 // IsUnderWay reports whether the value is being computed, so that Get would wait.

@@ -1,6 +1,5 @@
-// Package parallel does the many small steps of a scan on a bounded number of
-// goroutines, and reports how far they are. Results never depend on the order in which
-// steps are done: each step writes to a place of its own.
+// Package parallel runs the many small steps of a scan on a bounded number of goroutines and reports their progress.
+// Results never depend on the order of steps: each step writes to its own place.
 package parallel
 
 import (
@@ -11,16 +10,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Workers are goroutines that do steps of a scan.
+// Workers are the goroutines that run steps of a scan.
 type Workers struct {
-	// Count bounds how many there are; 0 means GOMAXPROCS.
+	// Count is the maximum number of goroutines; 0 means GOMAXPROCS.
 	Count int
-	// Progress, when set, is called as steps are done, from several goroutines.
+	// Progress, if set, is called as steps are done, from several goroutines.
 	Progress func(stage string, done, total int)
 }
 
-// Each calls do for 0 to n-1 and reports progress. It returns the first error, or that
-// of ctx.
+// Each calls do for 0 to n-1 and reports progress. It returns the first error, or the error of ctx.
 func (w Workers) Each(ctx context.Context, stage string, n int, do func(ctx context.Context, i int) error) error {
 	var done atomic.Int64
 	w.Report(stage, 0, n)
@@ -38,13 +36,13 @@ func (w Workers) Each(ctx context.Context, stage string, n int, do func(ctx cont
 
 // Spread calls do for 0 to n-1.
 func (w Workers) Spread(n int, do func(i int)) {
-	_ = w.spread(context.Background(), n, func(_ context.Context, i int) error { // which does not fail
+	_ = w.spread(context.Background(), n, func(_ context.Context, i int) error { // do does not fail
 		do(i)
 		return nil
 	})
 }
 
-// spread calls do for 0 to n-1, up to the first error. A goroutine calls it many times: its stack does not grow for each.
+// spread calls do for 0 to n-1, until the first error. Each goroutine calls it many times and reuses its grown stack.
 func (w Workers) spread(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -16,30 +16,30 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// judgeAnew returns the policies that judge objects anew which the change does not touch:
-// those that changed, those whose bindings or params did, and those that ask for rights where
-// RBAC did; and all others of their names, since roots may have versions of their own. all is
-// set when any object may be judged anew.
-func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admission.Object, all bool) {
+// judgedAgain returns the policies that have to judge objects which the change does not touch:
+// policies that changed, whose bindings or params changed, or that use the authorizer if RBAC
+// objects changed; and all other policies of the same names, since roots may have different
+// versions. all is set if any object may have to be judged again.
+func (g *governing) judgedAgain(changed []*admission.Object) (policies []*admission.Object, all bool) {
 	names, bindings := map[string]bool{}, map[string]bool{}
 	for _, o := range changed {
 		kind := o.GroupVersionKind().GroupKind()
 		switch {
 		case kinds.IsPolicy(kind) && len(o.Unknown) > 0,
-			kind == kinds.Namespace && slices.Contains(g.assumed, o.Name()): // where objects live that do not say
+			kind == kinds.Namespace && slices.Contains(g.assumed, o.Name()): // the namespace of objects that name none
 			return nil, true
 		case kind == kinds.Policy, kind == kinds.Mutation:
 			names[o.Name()] = true
 		case kinds.IsBinding(kind):
 			bindings[o.Name()] = true
 		case kind == kinds.Definition:
-			g.taking(names, o.Defined(), "")
+			g.addByParam(names, o.Defined(), "")
 		case kinds.Of(kind).Effect == kinds.Authorizes:
 			for _, p := range g.authorizing {
 				names[p.Name()] = true
 			}
 		}
-		g.taking(names, kind, o.Name())
+		g.addByParam(names, kind, o.Name())
 	}
 	for _, b := range g.bindings {
 		if bindings[b.Name()] {
@@ -54,10 +54,10 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 	return policies, slices.ContainsFunc(policies, matchesAnyGroup)
 }
 
-// taking adds the names of the policies that may take an object of a kind and a name, or any
-// of the kind, as a param.
-func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param string) {
-	for _, p := range g.taken[kind] {
+// addByParam adds the names of the policies that may use an object of a kind and name as a param; an
+// empty name means any object of the kind.
+func (g *governing) addByParam(names map[string]bool, kind schema.GroupKind, param string) {
+	for _, p := range g.byParam[kind] {
 		names[p.Name()] = names[p.Name()] || param == "" || slices.ContainsFunc(g.bound[p.Name()], func(b *admission.Object) bool {
 			name, ok := written.ParamName(b)
 			return ok && (name == "" || name == param || len(b.Unknown) > 0)
@@ -65,16 +65,16 @@ func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param s
 	}
 }
 
-// matchesAnyGroup reports whether a policy may match resources of any group, of which nobody
-// knows the kinds, or whether that is not known.
+// matchesAnyGroup reports whether a policy may match resources of any group, whose kinds cannot be
+// listed, or whether its rules are not known.
 func matchesAnyGroup(p *admission.Object) bool {
 	return len(p.Unknown) > 0 || slices.ContainsFunc(written.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
 		return slices.Contains(rule.APIGroups, "*")
 	})
 }
 
-// matchedBy adds the objects that policies may match, and those of which controllers create
-// some.
+// matchedBy adds the kinds of objects that policies may match, and of those from which controllers
+// create such objects.
 func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
 	groups, rules := map[string]bool{}, rulesOf(policies)
 	for _, rule := range rules {
@@ -89,7 +89,7 @@ func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
 	}
 	for group := range groups {
 		switch {
-		case group == "": // no definition is of it
+		case group == "": // no CustomResourceDefinition is of it
 		case !builtin.HasGroup(group):
 			d.add(render.Mention{Group: group})
 		default:
@@ -118,7 +118,7 @@ func rulesOf(policies []*admission.Object) []v1.NamedRuleWithOperations {
 	return rules
 }
 
-// ofEachKind returns one of the objects of each kind: rules tell no others apart.
+// ofEachKind returns one object of each kind, since rules do not distinguish others.
 func ofEachKind(objects []*admission.Object) []*admission.Object {
 	var some []*admission.Object
 	seen := map[schema.GroupVersionKind]bool{}
@@ -131,13 +131,13 @@ func ofEachKind(objects []*admission.Object) []*admission.Object {
 	return some
 }
 
-// kindsMatched returns the kinds of those objects about which, or about what is created of
-// them, policies may match a request, going by their rules only.
+// kindsMatched returns the kinds of those objects that the rules of policies may match, or from
+// which controllers create such objects.
 func (g *governing) kindsMatched(policies, objects []*admission.Object) map[schema.GroupVersionKind]bool {
 	matched, rules := map[schema.GroupVersionKind]bool{}, rulesOf(policies)
 	for _, o := range ofEachKind(objects) {
 		kind := o.GroupVersionKind()
-		r, _ := g.builtin.Resource(kind) // of other kinds, any
+		r, _ := g.builtin.Resource(kind) // for other kinds, "" means any resource
 		if mayMatch(rules, controllers.GeneratedBy(kind.GroupKind()), schema.GroupResource{Group: kind.Group, Resource: r.Resource}) {
 			matched[kind] = true
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// dependencies are what an API server looks at to judge the change: objects of some
-// kinds and names, that may be in roots which were not rendered yet.
+// dependencies are the objects that an API server reads to judge the change, by kind and name,
+// which may be in roots that were not rendered yet.
 type dependencies struct {
-	// everything is set when the change reaches objects that it does not touch.
+	// everything is set if the change affects objects that it does not touch.
 	everything bool
 	mentions   []render.Mention
 }
@@ -27,25 +27,25 @@ func (d *dependencies) add(m render.Mention) { d.mentions = append(d.mentions, m
 // kind adds all objects of a kind.
 func (d *dependencies) kind(kind string) { d.add(render.Mention{Kind: kind}) }
 
-// named adds the objects of a kind that have a name.
+// named adds the objects with a kind and name.
 func (d *dependencies) named(kind, name string) { d.add(render.Mention{Kind: kind, Name: name}) }
 
-// governing holds what was rendered so far, by what it does to a request.
+// governing holds the objects rendered so far that decide verdicts.
 type governing struct {
 	policies, bindings, definitions []*admission.Object
-	// bound are the bindings by the names of their policies, and taken the policies by the kinds of
-	// their params.
-	bound map[string][]*admission.Object
-	taken map[schema.GroupKind][]*admission.Object
+	// bound maps names of policies to their bindings, and byParam maps kinds of params to the
+	// policies that use them.
+	bound   map[string][]*admission.Object
+	byParam map[schema.GroupKind][]*admission.Object
 	// authorizing are the policies that use the authorizer.
 	authorizing []*admission.Object
 	builtin     *admission.Cluster
-	// assumed are where objects may live that name no namespace.
+	// assumed are the possible namespaces of objects that name none.
 	assumed []string
 }
 
-// dependencies returns what has to be known of other roots, going by what was rendered
-// so far. It may be more when more is rendered.
+// dependencies returns what has to be known of other roots, based on the objects rendered so far.
+// It may return more once more is rendered.
 func (p *Plan) dependencies() dependencies {
 	d := dependencies{}
 	known, changed := p.knownObjects(), p.ChangedObjects()
@@ -53,21 +53,21 @@ func (p *Plan) dependencies() dependencies {
 		p.policiesOfParts(&d)
 		return d
 	}
-	// Policies, bindings, and what else would change requests, which a report mentions.
+	// Policies, bindings, and webhook configurations, which a report mentions.
 	d.add(render.Mention{Group: kinds.GroupAdmission})
 	g := newGoverning(known, p.Namespaces)
 	changed = append(changed, g.otherVersions(changed)...)
-	var anew []*admission.Object
+	var again []*admission.Object
 	if p.Base != nil {
-		if anew, d.everything = g.judgeAnew(changed); d.everything {
+		if again, d.everything = g.judgedAgain(changed); d.everything {
 			return d
 		}
-		g.matchedBy(&d, anew)
+		g.matchedBy(&d, again)
 	}
 	g.versions(&d, changed)
 	subjects := changed
-	if p.Base != nil { // else what is to be judged is rendered
-		subjects = append(g.reached(&d, changed, known, anew), changed...)
+	if p.Base != nil { // without a base the judged objects are rendered
+		subjects = append(g.reached(&d, changed, known, again), changed...)
 	}
 	for _, o := range subjects {
 		g.subject(&d, o)
@@ -82,8 +82,8 @@ func (p *Plan) dependencies() dependencies {
 	return d
 }
 
-// policiesOfParts adds what is known of policies in refused roots, which is all that is
-// judged where no object changed.
+// policiesOfParts adds policies and bindings if roots were refused. They are all that is judged if
+// no object changed.
 func (p *Plan) policiesOfParts(d *dependencies) {
 	if len(p.RefusedRoots(p.Head, true)) > 0 {
 		for _, kind := range []schema.GroupKind{kinds.Policy, kinds.Binding, kinds.Mutation, kinds.MutationBinding} {
@@ -92,7 +92,7 @@ func (p *Plan) policiesOfParts(d *dependencies) {
 	}
 }
 
-// knownObjects are all objects that were rendered so far or given.
+// knownObjects returns all objects that were rendered so far or given.
 func (p *Plan) knownObjects() []*admission.Object {
 	known := slices.Clone(p.Extras)
 	for _, r := range p.Rendered() {
@@ -112,14 +112,14 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	g := &governing{
 		builtin: admission.NewCluster(admission.ClusterOptions{}),
 		assumed: append([]string{corev1.NamespaceDefault}, namespaces...),
-		bound:   map[string][]*admission.Object{}, taken: map[schema.GroupKind][]*admission.Object{},
+		bound:   map[string][]*admission.Object{}, byParam: map[schema.GroupKind][]*admission.Object{},
 	}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy, kinds.Mutation:
 			g.policies = append(g.policies, o)
 			if kind, ok := written.ParamKind(o); ok {
-				g.taken[kind.GroupKind()] = append(g.taken[kind.GroupKind()], o)
+				g.byParam[kind.GroupKind()] = append(g.byParam[kind.GroupKind()], o)
 			}
 			if written.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
@@ -134,21 +134,21 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	return g
 }
 
-// versions adds the other versions of changed objects that govern: whether what a
-// root sees of them changed depends on all.
+// versions adds the other versions of changed objects that decide verdicts: whether a root sees a
+// change depends on all versions.
 func (g *governing) versions(d *dependencies, changed []*admission.Object) {
 	for _, o := range changed {
 		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Governs {
 			d.named(kind.Kind, o.Name())
 			if kind == kinds.Definition {
-				d.add(render.Mention{Kind: kind.Kind, Word: o.Defined().Kind}) // others of the kind
+				d.add(render.Mention{Kind: kind.Kind, Word: o.Defined().Kind}) // other definitions of the kind
 			}
 		}
 	}
 }
 
-// otherVersions are the definitions that have the name of a changed one: the kinds
-// they define are judged anew as well.
+// otherVersions returns the definitions with the name of a changed one: objects of the kinds they
+// define are judged again too.
 func (g *governing) otherVersions(changed []*admission.Object) []*admission.Object {
 	names := map[string]bool{}
 	for _, o := range changed {
@@ -165,9 +165,9 @@ func (g *governing) otherVersions(changed []*admission.Object) []*admission.Obje
 	return others
 }
 
-// reached adds the objects that changed namespaces and definitions make be judged
-// anew, and returns those known so far, with those that policies may match which judge anew.
-func (g *governing) reached(d *dependencies, changed, known, anew []*admission.Object) []*admission.Object {
+// reached adds the objects that have to be judged again because of changed namespaces and
+// definitions. It returns those known so far, and those that the policies in again may match.
+func (g *governing) reached(d *dependencies, changed, known, again []*admission.Object) []*admission.Object {
 	namespaces, defined := map[string]bool{}, map[schema.GroupKind]bool{}
 	for _, o := range changed {
 		switch o.GroupVersionKind().GroupKind() {
@@ -180,7 +180,7 @@ func (g *governing) reached(d *dependencies, changed, known, anew []*admission.O
 		}
 	}
 	var reached []*admission.Object
-	matched := g.kindsMatched(anew, known)
+	matched := g.kindsMatched(again, known)
 	for _, o := range known {
 		kind := o.GroupVersionKind().GroupKind()
 		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] || matched[o.GroupVersionKind()] {
@@ -190,14 +190,14 @@ func (g *governing) reached(d *dependencies, changed, known, anew []*admission.O
 	return reached
 }
 
-// subject adds what is looked at to judge a request about an object.
+// subject adds the objects that an API server reads to judge a request about an object.
 func (g *governing) subject(d *dependencies, o *admission.Object) {
 	kind := o.GroupVersionKind()
 	namespace := g.builtin.Key(o).Namespace
 	switch _, builtin := g.builtin.Resource(kind); {
 	case kind.GroupKind() == kinds.Namespace:
 		d.named(kinds.Namespace.Kind, o.Name())
-	case o.Namespace() == "" && (namespace != "" || !builtin): // its definition may say that it lives in one
+	case o.Namespace() == "" && (namespace != "" || !builtin): // its definition may make it namespaced
 		for _, name := range g.assumed {
 			d.named(kinds.Namespace.Kind, name)
 		}
@@ -208,8 +208,8 @@ func (g *governing) subject(d *dependencies, o *admission.Object) {
 	g.plugins(d, o, namespace)
 }
 
-// definition adds the CustomResourceDefinitions of a kind, and others by their
-// names: they may rather be those that count.
+// definition adds the CustomResourceDefinitions of a kind, and all versions of them by their names,
+// since the server may use another version.
 func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
 	if _, builtin := g.builtin.Resource(kind); builtin {
 		return
@@ -222,9 +222,9 @@ func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
 	}
 }
 
-// plugins adds what the admission plugins of the API server look up for an object.
+// plugins adds the objects that admission plugins of the API server look up for an object.
 func (g *governing) plugins(d *dependencies, o *admission.Object, namespace string) {
-	data, _ := o.JSON() // it was rendered, so it encodes
+	data, _ := o.JSON() // a rendered object always encodes
 	has := func(field string) bool { return bytes.Contains(data, []byte(`"`+field+`"`)) }
 	for k := range kinds.With(kinds.Completes) {
 		switch {
@@ -237,7 +237,7 @@ func (g *governing) plugins(d *dependencies, o *admission.Object, namespace stri
 	}
 }
 
-// orAny is a namespace that objects in it name; no word for one that they may leave out.
+// orAny returns a namespace that the text of its objects contains; "" if objects in it may omit it.
 func (g *governing) orAny(namespace string) string {
 	if slices.Contains(g.assumed, namespace) {
 		return ""
@@ -245,8 +245,8 @@ func (g *governing) orAny(namespace string) string {
 	return namespace
 }
 
-// params adds what policies that may match some of the subjects take as params, and what
-// defines the kinds of all.
+// params adds the params of policies that may match some of the subjects, and the definitions of
+// all param kinds.
 func (g *governing) params(d *dependencies, subjects []*admission.Object) {
 	subjects = ofEachKind(subjects)
 	for _, p := range g.policies {
@@ -266,8 +266,8 @@ func (g *governing) params(d *dependencies, subjects []*admission.Object) {
 	}
 }
 
-// releases adds the HelmReleases that may take their values from changed ConfigMaps and
-// Secrets: what their charts make changes with them.
+// releases adds the HelmReleases that may take values from changed ConfigMaps and Secrets, since
+// their objects change too.
 func releases(d *dependencies, changed []*admission.Object) {
 	for _, o := range changed {
 		if kind := o.GroupVersionKind(); kind.Group == "" && (kind.Kind == "ConfigMap" || kind.Kind == "Secret") {
@@ -276,8 +276,7 @@ func releases(d *dependencies, changed []*admission.Object) {
 	}
 }
 
-// renderGiven renders what the configuration takes policies and context from, of
-// both sides.
+// renderGiven renders the configured paths of policies and context, on both sides.
 func (p *Plan) renderGiven(ctx context.Context) error {
 	for _, from := range p.Trees() {
 		for _, name := range p.Given {

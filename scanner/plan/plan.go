@@ -13,27 +13,27 @@ import (
 type Plan struct {
 	*change.Change
 	Work parallel.Workers
-	// Extras are objects beside the trees; given are paths of the trees from which the
-	// configuration takes policies and context.
+	// Extras are objects given in addition to the trees. Given are the configured paths of policies
+	// and context.
 	Extras []*admission.Object
 	Given  []string
-	// Namespaces are where objects may live that name none, beside default.
+	// Namespaces are possible namespaces of objects that name none, in addition to default.
 	Namespaces []string
-	// Rights is set when objects that grant rights decide each request.
+	// Rights is set if RBAC objects decide every request.
 	Rights bool
-	// Everything makes all roots be rendered, whether or not they matter.
+	// Everything renders all roots, not only those that matter.
 	Everything bool
 
-	// inputs are what roots of the head read.
+	// inputs has what roots of the head read.
 	inputs map[render.RootID]*render.Needs
-	// searched are the mentions that roots were searched for.
+	// searched are the mentions that roots were already searched for.
 	searched map[render.Mention]bool
 }
 
-// Render renders what the verdicts depend on: the roots that the change
-// touches, and of the others those that may hold something the API server looks at
-// to judge it. What an untouched root renders to is the same in both trees. Without
-// a base the roots to be judged are touched, and everything is rendered if those are all.
+// Render renders the roots that verdicts depend on: those that the change touches, and others that may
+// hold objects that the API server reads to judge these. An untouched root renders to the same objects
+// in both trees. Without a base the roots to be judged count as touched, and if no root is excluded,
+// all are rendered.
 func (p *Plan) Render(ctx context.Context) error {
 	if err := p.renderAll(ctx); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (p *Plan) RenderTouched(ctx context.Context) error {
 	return p.renderRoots(ctx, touched)
 }
 
-// findTouched finds out which roots the change touches.
+// findTouched determines which roots the change touches.
 func (p *Plan) findTouched() {
 	p.inputs, p.searched = map[render.RootID]*render.Needs{}, map[render.Mention]bool{}
 	roots := p.Head.Found.Roots
@@ -98,7 +98,7 @@ func (p *Plan) findTouched() {
 	for i, root := range roots {
 		p.inputs[root.RootID] = inputs[i]
 		p.Touched[root.RootID] = touched[i]
-		if in := inputs[i]; in.Problem != nil { // all that rendering would tell
+		if in := inputs[i]; in.Problem != nil { // rendering would return no more
 			p.Head.Roots[root.RootID] = &change.Rendered{ID: root.RootID, Result: &render.Result{Root: root, Trace: in.Trace, Problem: in.Problem}}
 		}
 	}
@@ -107,9 +107,8 @@ func (p *Plan) findTouched() {
 	}
 }
 
-// first are the roots to begin with: those that are touched, those that are known
-// not to render, about which that is all there is to say, or that are to be judged and lack something,
-// and those that the configuration takes policies or context from.
+// first returns the roots to render first: those that are touched, those that are known not to render,
+// those to be judged that lack a part, and those in configured paths of policies or context.
 func (p *Plan) first() []render.Root {
 	var roots []render.Root
 	for _, root := range p.Head.Found.Roots {
@@ -121,7 +120,7 @@ func (p *Plan) first() []render.Root {
 	return roots
 }
 
-// holding are the roots not rendered yet that may hold what is needed.
+// holding returns the roots that are not rendered yet and may hold a dependency.
 func (p *Plan) holding(d dependencies) []render.Root {
 	var mentions []render.Mention
 	for _, m := range d.mentions {
@@ -146,7 +145,7 @@ func (p *Plan) holding(d dependencies) []render.Root {
 	return roots
 }
 
-// isGiven reports whether the configuration takes policies or context from a root.
+// isGiven reports whether a root is in a configured path of policies or context.
 func (p *Plan) isGiven(root string) bool {
 	for _, given := range p.Given {
 		if change.Under(given, root) {
@@ -156,8 +155,8 @@ func (p *Plan) isGiven(root string) bool {
 	return false
 }
 
-// renderRoots renders roots of the head that are not rendered yet, and of the base
-// those at the same paths and those the head does not have.
+// renderRoots renders the given roots of the head that are not rendered yet, and the corresponding
+// roots of the base and those that the head does not have.
 func (p *Plan) renderRoots(ctx context.Context, roots []render.Root) error {
 	if err := p.renderSide(ctx, p.Head, roots); err != nil || p.Base == nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// fieldOf returns the field whose text is a file of the suite.
+// fieldOf returns the field with the text of a file of the suite.
 func fieldOf(path string) string {
 	for field, name := range fileNames {
 		if name == path {
@@ -20,7 +20,8 @@ func fieldOf(path string) string {
 	return ""
 }
 
-// misplacedPolicies returns a problem for each policy or binding that is in another field than theirs.
+// misplacedPolicies returns a problem for each policy or binding in a field other than that for
+// policies.
 func misplacedPolicies(s *suite.Suite) []report.PlaygroundProblem {
 	var problems []report.PlaygroundProblem
 	for _, o := range s.Policies {
@@ -32,7 +33,7 @@ func misplacedPolicies(s *suite.Suite) []report.PlaygroundProblem {
 	return problems[:min(len(problems), maxProblems)]
 }
 
-// notesOf names what of the fields does not count in the answer.
+// notesOf returns notes about content of the fields that has no effect on the answer.
 func notesOf(r *report.PlaygroundRequest, s *suite.Suite) []report.PlaygroundProblem {
 	var notes []report.PlaygroundProblem
 	switch {
@@ -53,7 +54,7 @@ func notesOf(r *report.PlaygroundRequest, s *suite.Suite) []report.PlaygroundPro
 	return notes[:min(len(notes), maxProblems)]
 }
 
-// isBlank reports whether a text has nothing but comments.
+// isBlank reports whether a text has only comments and blank lines.
 func isBlank(text string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && line != "---" {
@@ -63,7 +64,7 @@ func isBlank(text string) bool {
 	return true
 }
 
-// objectOf reads the one object of a field.
+// objectOf parses the single object of a field.
 func objectOf(field, text string) (map[string]any, *report.PlaygroundProblem) {
 	if isBlank(text) {
 		return nil, &report.PlaygroundProblem{Field: field, Message: "the request needs an object here, as YAML"}

@@ -1,5 +1,5 @@
-// Package playground judges what someone tries: a request and the state of the cluster that judges
-// it, each as YAML. It is a suite of one case, so that what is tried can be kept as one.
+// Package playground judges the input of the playground: a request and the state of its cluster,
+// each as YAML. It builds a suite with one request from it, which can be exported.
 package playground
 
 import (
@@ -25,23 +25,24 @@ import (
 // caseName is the name of the request.
 const caseName = "request"
 
-// MaxRequest is the most bytes of a request, as JSON; maxAnswer of an answer.
+// MaxRequest is the maximum size in bytes of a request, as JSON; maxAnswer that of an answer.
 const (
 	MaxRequest = 1 << 20
 	maxAnswer  = 8 << 20
 )
 
-// answerTime is the longest time to answer.
+// answerTime is the maximum time for an answer.
 const answerTime = 4 * time.Second
 
-// Judge judges requests, one after the other. It keeps compilers of expressions from one to the
-// next.
+// Judge judges requests, one after the other. It reuses compilers of expressions for several
+// requests.
 type Judge struct {
 	compiler *policy.Compiler
-	asked    int
+	answered int
 }
 
-// keptFor is for how many requests a compiler is kept: it remembers all policies.
+// keptFor is the number of requests for which a compiler is reused; it caches all policies it
+// compiled.
 const keptFor = 200
 
 // Answer judges a request.
@@ -53,10 +54,10 @@ func (j *Judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (out *r
 	}()
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	if j.compiler == nil || j.asked >= keptFor {
-		j.compiler, j.asked = policy.NewCompiler(), 0
+	if j.compiler == nil || j.answered >= keptFor {
+		j.compiler, j.answered = policy.NewCompiler(), 0
 	}
-	j.asked++
+	j.answered++
 	files, problems := filesOf(r)
 	if len(problems) > 0 {
 		return &report.PlaygroundAnswer{Problems: problems}
@@ -89,10 +90,10 @@ func failed(field string, err error) *report.PlaygroundAnswer {
 	return &report.PlaygroundAnswer{Problems: []report.PlaygroundProblem{{Field: field, Message: err.Error()}}}
 }
 
-// The files of the suite, by field.
+// fileNames maps fields to the files of the suite.
 var fileNames = map[string]string{"policies": suite.PoliciesFile, "params": "params.yaml", "namespace": "namespace.yaml", "rbac": "rbac.yaml"}
 
-// filesOf returns the files of the suite of a request.
+// filesOf returns the files of the suite for a request.
 func filesOf(r *report.PlaygroundRequest) (map[string]string, []report.PlaygroundProblem) {
 	var problems []report.PlaygroundProblem
 	object := func(field, text string) map[string]any {
@@ -148,10 +149,10 @@ func filesOf(r *report.PlaygroundRequest) (map[string]string, []report.Playgroun
 	return files, nil
 }
 
-// maxProblems is how many mistakes, and how many notes, are shown.
+// maxProblems is the maximum number of mistakes, and of notes, that are shown.
 const maxProblems = 20
 
-// problemsOf returns the mistakes of an error, with the fields that they are in.
+// problemsOf returns the mistakes in an error, with their fields.
 func problemsOf(err error) []report.PlaygroundProblem {
 	var all []report.PlaygroundProblem
 	var walk func(error)
@@ -180,7 +181,7 @@ func problemsOf(err error) []report.PlaygroundProblem {
 	return all[:min(len(all), maxProblems)]
 }
 
-// export returns the files of the suite, with the answer as what is expected.
+// export returns the files of the suite, with the verdict as the expected one.
 func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *report.PlaygroundAnswer {
 	s.Expected = nil
 	result, err := s.Test(ctx, func(string) bool { return true })
@@ -200,12 +201,12 @@ func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *r
 	}
 	files := map[string]string{suite.RequestsFile: string(requests), suite.ExpectedFile: string(expected)}
 	if !isBlank(r.Policies) {
-		files[suite.PoliciesFile] = ended(r.Policies)
+		files[suite.PoliciesFile] = withNewline(r.Policies)
 	}
 	var given []string
 	for _, text := range []string{r.Namespace, r.Params, r.RBAC} {
 		if !isBlank(text) {
-			given = append(given, ended(text))
+			given = append(given, withNewline(text))
 		}
 	}
 	if len(given) > 0 {
@@ -214,7 +215,7 @@ func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *r
 	return &report.PlaygroundAnswer{Files: files}
 }
 
-func ended(text string) string {
+func withNewline(text string) string {
 	return strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n") + "\n"
 }
 
@@ -248,7 +249,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// warm makes what all requests need.
+// warm initializes what all requests need, by judging one.
 func warm(ctx context.Context, j *Judge) {
 	j.Answer(ctx, &report.PlaygroundRequest{
 		Object: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}",

@@ -1,5 +1,5 @@
-// Package release names the Kubernetes releases whose API server can be imitated. It links
-// nothing of Kubernetes; package emulation makes a process imitate one.
+// Package release names the Kubernetes releases whose API server can be imitated. It does not link
+// Kubernetes; package emulation makes a process imitate a release.
 package release
 
 import (
@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// Latest is the release whose API server is linked in: that of the module k8s.io/kubernetes.
+// Latest is the release of the linked API server: that of the module k8s.io/kubernetes.
 const Latest = "v1.36.3"
 
-// older is how many minor versions before Latest its API server can emulate.
+// older is the number of minor versions before Latest that its API server can emulate.
 const older = 3
 
 // Release is an API server to imitate.
 type Release struct {
-	// Version is as v1.34.2. Empty is Latest.
+	// Version is like v1.34.2. Empty means Latest.
 	Version string `json:"version,omitempty"`
-	// FeatureGates are the server's flag, as A=true,B=false, in order; empty for its defaults.
+	// FeatureGates is the server's flag, like A=true,B=false, sorted; empty for its defaults.
 	FeatureGates string `json:"featureGates,omitempty"`
-	// RuntimeConfig is the server's flag, as apps/v1=true,api/beta=true, in order; empty for its defaults.
+	// RuntimeConfig is the server's flag, like apps/v1=true,api/beta=true, sorted; empty for its defaults.
 	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 }
 
-// Normal returns the release with its version named.
+// Normal returns the release with its version set.
 func (r Release) Normal() Release {
 	if r.Version == "" {
 		r.Version = Latest
@@ -35,7 +35,7 @@ func (r Release) Normal() Release {
 	return r
 }
 
-// String names the release as reports do.
+// String returns the release as reports show it.
 func (r Release) String() string {
 	r = r.Normal()
 	if flags := r.Flags(); flags != "" {
@@ -44,22 +44,22 @@ func (r Release) String() string {
 	return r.Version
 }
 
-// Flags are the feature gates and the runtime config.
+// Flags returns the feature gates and the runtime config, joined.
 func (r Release) Flags() string {
 	return strings.Join(slices.DeleteFunc([]string{r.FeatureGates, r.RuntimeConfig}, func(s string) bool { return s == "" }), ",")
 }
 
-// Minor is the second number of a version as v1.34.2, 0 for what is no version.
+// Minor returns the minor version of a version like v1.34.2, 0 for invalid versions.
 func Minor(version string) int {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
 		return 0
 	}
-	minor, _ := strconv.Atoi(parts[1]) // Parse has looked at it
+	minor, _ := strconv.Atoi(parts[1]) // ParseVersion checked it
 	return minor
 }
 
-// Minors are the minor versions that can be imitated, the oldest first, as 1.34.
+// Minors returns the minor versions that can be imitated, the oldest first, like 1.34.
 func Minors() []string {
 	var all []string
 	for minor := Minor(Latest) - older; minor <= Minor(Latest); minor++ {
@@ -68,11 +68,11 @@ func Minors() []string {
 	return all
 }
 
-// written is a version as people write it.
+// written matches a version in user input.
 var written = regexp.MustCompile(`^v?1\.(0|[1-9][0-9]{0,2})(?:\.(0|[1-9][0-9]{0,3}))?$`)
 
-// ParseVersion reads a version that can be imitated, as 1.34, v1.34 or 1.34.2, and returns it as
-// v1.34.2. A minor version alone is its first release, or Latest.
+// ParseVersion parses a version that can be imitated, like 1.34, v1.34 or 1.34.2, and returns it in the
+// form v1.34.2. A minor version alone means its first release, or Latest.
 func ParseVersion(text string) (string, error) {
 	parts := written.FindStringSubmatch(text)
 	if parts == nil {
@@ -91,8 +91,8 @@ func ParseVersion(text string) (string, error) {
 	return latest + ".0", nil
 }
 
-// ParseFeatureGates reads the API server's flag --feature-gates, as A=true,B=false. Whether a
-// version has the gates is not known here.
+// ParseFeatureGates parses the API server's flag --feature-gates, like A=true,B=false. It does not check
+// whether a version has the gates.
 func ParseFeatureGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
 	for one := range strings.SplitSeq(text, ",") {
@@ -111,8 +111,8 @@ func ParseFeatureGates(text string) (map[string]bool, error) {
 	return gates, nil
 }
 
-// ParseRuntimeConfig reads the API server's flag --runtime-config, as apps/v1=true,api/beta=true; a name
-// alone is true. Whether a version has the APIs is not known here.
+// ParseRuntimeConfig parses the API server's flag --runtime-config, like apps/v1=true,api/beta=true; a
+// name alone means true. It does not check whether a version has the APIs.
 func ParseRuntimeConfig(text string) (map[string]bool, error) {
 	apis := map[string]bool{}
 	for one := range strings.SplitSeq(text, ",") {
@@ -132,13 +132,13 @@ func ParseRuntimeConfig(text string) (map[string]bool, error) {
 	return apis, nil
 }
 
-// isAPI reports whether a name is one that --runtime-config may have.
+// isAPI reports whether a name has the form of an API in --runtime-config.
 func isAPI(name string) bool {
 	parts := strings.Split(name, "/")
 	return !slices.Contains(parts, "") && (len(parts) == 2 || len(parts) == 3)
 }
 
-// Settings writes feature gates or a runtime config as Release has them.
+// Settings formats feature gates or a runtime config for Release.
 func Settings(values map[string]bool) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {

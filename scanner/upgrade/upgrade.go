@@ -1,4 +1,4 @@
-// Package upgrade compares what the API servers of two versions of Kubernetes say.
+// Package upgrade compares the verdicts of the API servers of two Kubernetes versions.
 package upgrade
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// Pair has the answers of the API servers of two versions for the same targets.
+// Pair has the results of the API servers of two versions for the same targets.
 type Pair struct{ From, To *scanner.Part }
 
-// Compare compares the answers of the API servers of two versions for the same trees: what only the later one
-// has is new, what both have existing, and what only the earlier one has resolved. Each pair is
-// compared by itself, so that what breaks one target is new whatever another had. No part is used
-// again.
+// Compare compares the results of the API servers of two versions for the same trees: findings of only the
+// later version are new, findings of both are existing, and findings of only the earlier version are resolved.
+// Each pair is compared separately, so that a new finding of one target is new even if another target already
+// had it. The parts must not be used afterwards.
 func Compare(pairs []Pair) *report.Report {
 	var froms, tos []*scanner.Part
 	for _, p := range pairs {
@@ -26,18 +26,18 @@ func Compare(pairs []Pair) *report.Report {
 	from, out := scanner.Join(froms), scanner.Join(tos)
 	for i := range out.Findings {
 		if out.Findings[i].Status == report.StatusResolved {
-			out.Findings[i].Kubernetes = nil // the second version does not say it
+			out.Findings[i].Kubernetes = nil // the second version does not have it
 		}
 	}
 	if none := out.Summary.NoPolicies; none != nil && !none.Required && from.Summary.NoPolicies != nil {
-		out.Summary.NoPolicies = nil // the version has nothing to do with it
+		out.Summary.NoPolicies = nil // it does not depend on the version
 	}
 	out.Change.Base = &report.Revision{Name: as(from), Commit: from.Change.Head.Commit}
 	out.Change.Head.Name = as(out)
 	servers := append(serversOf(from), serversOf(out)...)
 	out.Tool.Kubernetes = from.Tool.Kubernetes + ", " + out.Tool.Kubernetes
 	out.Summary.Kubernetes = nil
-	for _, s := range servers { // targets of one version may come from several
+	for _, s := range servers { // targets of one version may be in several parts
 		same := func(o report.Server) bool {
 			return o.Version == s.Version && o.FeatureGates == s.FeatureGates && o.RuntimeConfig == s.RuntimeConfig
 		}
@@ -61,8 +61,8 @@ func Compare(pairs []Pair) *report.Report {
 	return out
 }
 
-// mark sets the status of the second version's findings for the same targets by those of
-// the first one.
+// mark sets the status of the second version's findings for the same targets by comparing them with those of
+// the first version.
 func mark(from, out *report.Report) {
 	before, after := timeless(from), timeless(out)
 	said := map[string]bool{}
@@ -73,7 +73,7 @@ func mark(from, out *report.Report) {
 	for i := range out.Findings {
 		key := keyOf(&after.Findings[i])
 		still[key] = true
-		if said[key] && out.Findings[i].Cause != report.CauseRender { // of what does not render nothing is known
+		if said[key] && out.Findings[i].Cause != report.CauseRender { // nothing is known of a root that does not render
 			out.Findings[i].Status = report.StatusExisting
 		}
 	}
@@ -97,10 +97,10 @@ func mark(from, out *report.Report) {
 	}
 }
 
-// as names a side of an upgrade.
+// as returns the name of a side of an upgrade.
 func as(r *report.Report) string { return r.Change.Head.Name + " as Kubernetes " + r.Tool.Kubernetes }
 
-// serversOf are the API servers of a report, the latest included.
+// serversOf returns the API servers of a report, including the latest.
 func serversOf(r *report.Report) []report.Server {
 	if len(r.Summary.Kubernetes) > 0 {
 		return r.Summary.Kubernetes
@@ -108,11 +108,12 @@ func serversOf(r *report.Report) []report.Server {
 	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, RuntimeConfig: r.Tool.RuntimeConfig, Requests: r.Summary.Requests}}
 }
 
-// unserved is that a kind is not served, and what to use in its place, which each version says in its own way.
+// unserved matches messages that a kind is not served. Each version suggests a different replacement, which is
+// removed before comparing.
 var unserved = regexp.MustCompile(`((?:^no matches for kind "[^"]*" in version "[^"]*")|(?: does not serve \S+ \w+))[:;] .*`)
 
-// timeless returns what of a report is compared, with texts that do not name its version or what it
-// serves.
+// timeless returns the compared parts of a report, without names of its version and of what it serves in
+// texts.
 func timeless(r *report.Report) *report.Report {
 	versions := []string{}
 	for _, s := range serversOf(r) {
@@ -136,8 +137,8 @@ func timeless(r *report.Report) *report.Report {
 	return out
 }
 
-// keyOf is what findings of two versions have in common that are one: what is judged and by what,
-// and how strong it is.
+// keyOf returns the part of a finding that is equal in both versions if it is the same finding: its
+// fingerprint and its action.
 func keyOf(f *report.Finding) string { return f.Fingerprint + " " + string(f.Action) }
 
 func sameGap(a, b *report.Indeterminate) bool {
