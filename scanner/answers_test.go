@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
-// TestAnswers holds that a report is the same whether lines are found, and policies evaluated, or another process did
-// so, and that lines are found once. Without lines to find there are as many steps of work as before.
+// TestAnswers checks that a report is the same whether this process or another one found the lines and evaluated the
+// policies, and that lines are found once. Without lines to find, the number of steps is the same as before.
 func TestAnswers(t *testing.T) {
 	spared := 0
 	for _, dir := range []string{"chains", "lines", "scenarios"} {
@@ -41,8 +41,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// answeredTwice scans a change three times, the last two with shared answers, and returns how many
-// steps of work the last spares.
+// answeredTwice scans a change three times, the last two with shared answers, and returns by how many steps of work
+// the last scan is shorter.
 func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 	t.Helper()
 	_, in := archiveInput(t, file, archive)
@@ -69,8 +69,8 @@ func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 	return steps[0] - steps[1]
 }
 
-// TestAnswersOfOtherVersions holds that the lines of a chart are found once, but for each version of Kubernetes where
-// the chart may read that: as it is, or with another value.
+// TestAnswersOfOtherVersions checks that the lines of a chart are found once, but once per Kubernetes version if the
+// chart may read the version, directly or through another value.
 func TestAnswersOfOtherVersions(t *testing.T) {
 	const template = "both/charts/web/charts/part/templates/deployment.yaml"
 	for name, test := range map[string]struct {

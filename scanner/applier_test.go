@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestAppliers: the configuration knows the appliers that there are.
+// TestAppliers checks that the configuration has all appliers.
 func TestAppliers(t *testing.T) {
 	if got, want := config.Appliers(), apply.Appliers(); !slices.Equal(got, want) {
 		t.Errorf("configured %q, known %q", got, want)
@@ -29,9 +29,9 @@ spec:
     spec: {containers: [{name: web, image: web:1}]}
 `
 
-// TestARefusalThatHangsOnTheApplier: the server keeps rollingUpdate under server-side apply and
-// refuses the object; from kubectl replace it takes it. Where nobody says which tool applies it,
-// neither is certain.
+// TestARefusalThatHangsOnTheApplier checks that the verdict is indeterminate if the applier is not
+// known: the server keeps rollingUpdate under server-side apply and refuses the object, but accepts
+// it from kubectl replace.
 func TestARefusalThatHangsOnTheApplier(t *testing.T) {
 	recreate := strings.Replace(rolling, "RollingUpdate", "Recreate", 1)
 	otherSelector := strings.ReplaceAll(rolling, "app: web}", "app: shop}")
@@ -88,8 +88,8 @@ metadata: {name: a, namespace: shop}
 spec: {port: 1}
 `
 
-// TestAppliesAnotherVersion: a custom resource is applied in the version that is sent, whatever
-// the stored one is, and by the schema of that version.
+// TestAppliesAnotherVersion checks that a custom resource is applied in the version that is sent
+// and by its schema, whatever the stored version is.
 func TestAppliesAnotherVersion(t *testing.T) {
 	for _, by := range apply.Appliers() {
 		for port, want := range map[string]int{"2": 0, "20": 1} {
@@ -108,8 +108,8 @@ func TestAppliesAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestUnknownFields: which tools the server refuses a field that it does not know from, and in
-// which words, when the object is new and when it changes.
+// TestUnknownFields checks for which tools the server refuses an unknown field, and with which
+// message, for a new object and for a changed one.
 func TestUnknownFields(t *testing.T) {
 	const (
 		route    = "spec: {port: 1}"

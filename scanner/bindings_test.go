@@ -21,6 +21,6 @@ func TestBindingOfAMissingPolicyIsWarnedOf(t *testing.T) {
 		t.Errorf("the warning is at %s:%d", l.Path, l.StartLine)
 	}
 	wantSays(t, mustScan(t, input(limitPolicy, limitPolicy+idleBinding)), warning)
-	// What was so before is not the change's doing.
+	// A binding that was idle at base is not reported.
 	wantSays(t, mustScan(t, input(idleBinding, idleBinding)))
 }

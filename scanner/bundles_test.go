@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestOtherDeployers: what a change changes of what Rancher Fleet and Helmfile deploy by is said not to be judged.
+// TestOtherDeployers checks that changes of files for Rancher Fleet and Helmfile are reported as not judged.
 func TestOtherDeployers(t *testing.T) {
 	base := map[string]string{
 		"mon/fleet.yaml":         "defaultNamespace: mon\nhelm: {chart: prometheus, repo: https://example.com, version: 1.0.0, valuesFiles: [values.yaml]}\n",

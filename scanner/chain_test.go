@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestChains holds the chain of each finding and its related lines. Archives are as
-// for TestLines; `chains` is what comes out.
+// TestChains checks the chain of each finding and its related lines. Archives are as for TestLines;
+// `chains` is the expected result.
 func TestChains(t *testing.T) {
 	files, err := filepath.Glob("testdata/chains/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// What controllers write to an object after it was applied decides what may be changed, and is
+// Fields that controllers write after an object was applied decide what may be changed, and are
 // unknown to a repository.
 
 const claim = `
@@ -188,8 +188,8 @@ metadata: {name: a, namespace: shop}
 spec: {size: 1}
 `
 
-// TestStatusIsOfTheCluster: what controllers write to the status is not known. A verdict that does not
-// turn on it is certain, and so is one about a new object.
+// TestStatusIsOfTheCluster checks that the status, which controllers write, is unknown. A verdict that
+// does not depend on it is certain, as is one on a new object.
 func TestStatusIsOfTheCluster(t *testing.T) {
 	const unknown = "status, which is not known: the controllers of the cluster write it"
 	next := strings.NewReplacer("size: 1", "size: 2", "web:1", "web:2").Replace

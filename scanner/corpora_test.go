@@ -22,13 +22,13 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// seededEdits is how many single-file edits are made of each repository, unless
-// PREADMIT_PLAN_EDITS says otherwise.
+// seededEdits is the number of single-file edits of each repository, unless PREADMIT_PLAN_EDITS
+// sets it.
 const seededEdits = 2
 
-// TestCorpora looks at real repositories, which are git bundles in PREADMIT_CORPORA, or in
-// ../shared/corpora beside the repository. Rendering them is what takes long, so both parts
-// share what roots render to, by a cache.
+// TestCorpora checks real repositories, which are git bundles in PREADMIT_CORPORA, or in
+// ../shared/corpora next to the repository. Rendering takes most of the time, so both parts share
+// rendered roots through a cache.
 func TestCorpora(t *testing.T) {
 	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CORPORA")
@@ -53,11 +53,11 @@ func TestCorpora(t *testing.T) {
 	}
 }
 
-// corpus is a real repository. All of its trees take roots that are the same from one cache.
+// corpus is a real repository. All of its trees share a cache of rendered roots.
 type corpus struct {
 	dir     string
 	options render.Options
-	// numbers are those of the pull requests, trees their sides.
+	// numbers are those of the pull requests, trees their two sides.
 	numbers []string
 	trees   map[string]fs.FS
 
@@ -108,14 +108,14 @@ func (c *corpus) git(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// renderingLess compares scans of pull requests, and of edits of single files that are drawn
-// at random, always the same, with scans that render everything.
+// renderingLess compares scans of pull requests, and of pseudorandom edits of single files, with
+// scans that render everything.
 func (c *corpus) renderingLess(t *testing.T) {
 	c.compareAll(t)
 	t.Logf("%d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.untouched, c.findings, c.indeterminate)
 }
 
-// compareAll compares pull requests, and edits of the first one's head.
+// compareAll compares pull requests, and edits of the head of the first one.
 func (c *corpus) compareAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	edits := newEdits(t, c.trees[c.numbers[0]+"-head"])
@@ -151,7 +151,7 @@ func (c *corpus) compare(t *testing.T, name string, base, head fs.FS) {
 	c.indeterminate += len(got.Indeterminate)
 }
 
-// edits draws edits of the files of a tree.
+// edits makes random edits of the files of a tree.
 type edits struct {
 	tree  fs.FS
 	files []string
@@ -172,7 +172,7 @@ func newEdits(t *testing.T, tree fs.FS) *edits {
 	return e
 }
 
-// next edits a file and says how.
+// next edits a file and returns a description.
 func (e *edits) next(random *rand.Rand) (name string, edited fs.FS) {
 	for {
 		file := e.files[random.IntN(len(e.files))]
@@ -187,12 +187,12 @@ func (e *edits) next(random *rand.Rand) (name string, edited fs.FS) {
 	}
 }
 
-// edit changes a manifest; ok is false when it stays as it is.
+// edit changes a manifest; ok is false if it stays the same.
 func edit(random *rand.Rand, how int, data []byte) (changed []byte, ok bool) {
 	documents := bytes.Split(data, []byte("\n---\n"))
 	i := random.IntN(len(documents))
 	switch how {
-	case 0: // a line less
+	case 0: // remove a line
 		lines := bytes.SplitAfter(data, []byte("\n"))
 		j := random.IntN(len(lines))
 		changed = bytes.Join(slices.Delete(lines, j, j+1), nil)
@@ -210,7 +210,7 @@ func edit(random *rand.Rand, how int, data []byte) (changed []byte, ok bool) {
 	return changed, !bytes.Equal(changed, data)
 }
 
-// editedTree is a tree in which one file has another content.
+// editedTree is a tree in which one file has different content.
 type editedTree struct {
 	fs.FS
 	file   string

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestCoverage: the summary says of how many objects the verdict is exact.
+// TestCoverage checks for how many objects the summary reports an exact verdict.
 func TestCoverage(t *testing.T) {
 	r := mustScan(t, input("-- none.txt --\n", `
 -- app/objects.yaml --

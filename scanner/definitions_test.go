@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// foos defines the kind Foo, as a root, with one version and a field.
+// foos returns a root that defines the kind Foo with one version and a field.
 func foos(root, version, field string) string {
 	return "-- " + root + `/crd.yaml --
 apiVersion: apiextensions.k8s.io/v1
@@ -47,8 +47,8 @@ func TestScanAmbiguousDefinitions(t *testing.T) {
 	}
 }
 
-// TestScanUnservedVersions: a version that the CustomResourceDefinition of a kind does not serve is refused, as
-// one of a built-in kind is.
+// TestScanUnservedVersions checks that a version which the kind's CustomResourceDefinition does not serve is
+// refused, like an unserved version of a built-in kind.
 func TestScanUnservedVersions(t *testing.T) {
 	foo := func(version string) string {
 		return "-- app/foo.yaml --\n{apiVersion: example.com/" + version + ", kind: Foo, metadata: {name: a, namespace: default}, a: x}\n"
@@ -56,19 +56,19 @@ func TestScanUnservedVersions(t *testing.T) {
 	const refused = `new Deny schema app/foo.yaml CREATE Foo default/a: no matches for kind "Foo" in version "example.com/v0": CustomResourceDefinition foos.example.com serves v1 []`
 	wantSays(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v0"))), refused)
 	wantSays(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v1"))))
-	// The change stops serving what the base served.
+	// The change stops serving a version that the base serves.
 	served := strings.Replace(foos("crds", "v1", "a"), "v0, served: false", "v0, served: true", 1)
 	changed := strings.Replace(foo("v0"), "a: x", "a: y", 1)
 	wantSays(t, mustScan(t, input(served+foo("v0"), foos("crds", "v1", "a")+changed)), strings.Replace(refused, "CREATE", "UPDATE", 1))
-	// The kind is another one, which nothing defines.
+	// The object is of another kind, which nothing defines.
 	r := mustScan(t, input("", foos("crds", "v1", "a")+strings.Replace(foo("v0"), "kind: Foo", "kind: Bar", 1)))
 	if len(r.Findings) > 0 {
 		t.Errorf("another kind: %q", says(r))
 	}
 }
 
-// TestScanMigratedVersions: an object whose version is served no more is judged as an update when it goes to one
-// that is.
+// TestScanMigratedVersions checks that an object in a version that is no longer served is judged as an update if
+// the change migrates it to a served version.
 func TestScanMigratedVersions(t *testing.T) {
 	policy := func(group, resource string) string {
 		return `

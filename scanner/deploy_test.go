@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// judgeDeployed scans a tree as created, with the policies of deploy.
+// judgeDeployed scans a tree without a base, with the policies of deploy.
 func judgeDeployed(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Report {
 	t.Helper()
 	report, err := scanner.Scan(t.Context(), scanner.Input{
@@ -28,8 +28,8 @@ func judgeDeployed(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Rep
 	return report
 }
 
-// strict is a namespace of the strictest Pod Security Standard, in which the chart is
-// installed; the kustomizations bring theirs along.
+// strict returns a namespace with the strictest Pod Security Standard, for the chart; the
+// kustomizations have their own.
 func strict(t *testing.T) scanner.Extra {
 	t.Helper()
 	namespace, err := os.ReadFile("../deploy/kustomize/base/namespace.yaml")
@@ -39,7 +39,7 @@ func strict(t *testing.T) scanner.Extra {
 	return scanner.Extra{Name: "cluster", FS: fstest.MapFS{"namespace.yaml": {Data: namespace}}}
 }
 
-// remarksOf puts what a report tells into lines.
+// remarksOf formats the remarks of a report as lines.
 func remarksOf(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
@@ -54,8 +54,8 @@ func remarksOf(r *report.Report) []string {
 	return lines
 }
 
-// TestDeployedFormsAreAdmitted: the API server takes all objects, and no policy objects. Pods of
-// workloads are judged too, so 13 validations of Pods and 4 of workloads were evaluated.
+// TestDeployedFormsAreAdmitted checks that the API server and all policies accept all objects. Pods
+// of workloads are judged too, so 13 validations of Pods and 4 of workloads are evaluated.
 func TestDeployedFormsAreAdmitted(t *testing.T) {
 	for _, f := range deploytest.Forms(t, "../deploy") {
 		t.Run(f.Name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestDeployedFormsAreAdmitted(t *testing.T) {
 	}
 }
 
-// replaced replaces a text of a file in a copy of a tree.
+// replaced returns a copy of a tree with a text of a file replaced.
 func replaced(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
 	t.Helper()
 	copied := deploytest.Copied(t, tree)
@@ -82,14 +82,14 @@ func replaced(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
 	return copied
 }
 
-// TestDeployedChangesAreRefused breaks what is deployed in one way after the other: each
-// validation of the policies finds something, in the file that was changed.
+// TestDeployedChangesAreRefused changes the deployment in one way after another and checks that
+// each validation of the policies has a finding, in the changed file.
 func TestDeployedChangesAreRefused(t *testing.T) {
-	// The API server asks no policy about a Pod that the Pod Security Standard forbids.
+	// Policies are not evaluated for a Pod that the Pod Security Standard forbids.
 	base := replaced(t, os.DirFS("../deploy/kustomize/base"), "namespace.yaml", "enforce: restricted", "enforce: privileged")
 	nats := replaced(t, os.DirFS("../deploy/kustomize"), "base/namespace.yaml", "enforce: restricted", "enforce: privileged")
 	const set, deployment = "statefulset.yaml", "external-nats/deployment.yaml"
-	places := map[string]string{deployment: "base/statefulset.yaml"} // where what it patches is written
+	places := map[string]string{deployment: "base/statefulset.yaml"} // the file with the patched object
 	tests := []struct {
 		tree                  fs.FS
 		file, old, new, tells string
@@ -137,7 +137,7 @@ func TestDeployedChangesAreRefused(t *testing.T) {
 	}
 }
 
-// TestDeployedPodSecurity: the namespace of the kustomizations admits no privilege.
+// TestDeployedPodSecurity checks that the namespace of the kustomizations forbids privileges.
 func TestDeployedPodSecurity(t *testing.T) {
 	tree := replaced(t, os.DirFS("../deploy/kustomize/base"), "statefulset.yaml", "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true")
 	report := judgeDeployed(t, tree)
@@ -146,7 +146,7 @@ func TestDeployedPodSecurity(t *testing.T) {
 	}
 }
 
-// messages are those of all validations of the policies.
+// messages returns those of all validations of the policies.
 func messages(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
@@ -162,7 +162,8 @@ func messages(t *testing.T) map[string]bool {
 	return all
 }
 
-// TestDocumentedOverlay: no policy of deploy objects to the kustomization of docs/github-app.md.
+// TestDocumentedOverlay checks that no policy of deploy denies the kustomization of
+// docs/github-app.md.
 func TestDocumentedOverlay(t *testing.T) {
 	if report := judgeDeployed(t, deploytest.Overlay(t, "../deploy")); len(report.Findings)+len(report.Indeterminate)+len(report.Diagnostics) != 0 || report.Summary.Evaluations != 18 {
 		t.Errorf("the report says:\n%s", strings.Join(remarksOf(report), "\n"))

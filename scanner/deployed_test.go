@@ -21,19 +21,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// deployed is the want.yaml of a repository with a deployer and a pull request: all
-// findings there must be, on their lines, all that is not judged, and how many requests
-// are made.
+// deployed is the want.yaml of a repository with a deployer and a pull request: all expected findings with
+// their lines, all gaps, and the number of requests.
 type deployed struct {
 	Description string          `json:"description"`
 	Requests    int             `json:"requests"`
 	Findings    []wantedFinding `json:"findings,omitempty"`
-	// Exact are the lines of findings that are exact, where that is asked: [] for none.
+	// Exact are the lines of findings that are exact; nil if they are not checked, [] for none.
 	Exact         []string    `json:"exact,omitempty"`
 	Indeterminate []wantedGap `json:"indeterminate,omitempty"`
 	Remarks       []string    `json:"remarks,omitempty"`
-	// Charts are the charts of which another version is taken, with what that changes, and whether policies
-	// are known to read none of it.
+	// Charts are the charts with a changed version, with the changed objects, and whether it is known that
+	// policies read none of the changes.
 	Charts []string `json:"charts,omitempty"`
 }
 
@@ -47,8 +46,8 @@ type wantedGap struct {
 	Location  wantedLocation `json:"location"`
 }
 
-// TestDeployed scans small repositories of Flux with a pull request each: what Flux applies
-// is judged, as it applies it.
+// TestDeployed scans small repositories of Flux with a pull request each, and checks that the objects are
+// judged as Flux applies them.
 func TestDeployed(t *testing.T) {
 	files, err := filepath.Glob("testdata/deployed/*.txtar")
 	if err != nil || len(files) < 30 {
@@ -157,7 +156,8 @@ func gotDeployed(r *report.Report) deployed {
 	return got
 }
 
-// TestDeployedIsSorted keeps scenarios readable: what both trees have is said once.
+// TestDeployedIsSorted checks that files which are equal in both trees are written once, so that scenarios
+// stay readable.
 func TestDeployedIsSorted(t *testing.T) {
 	files, err := filepath.Glob("testdata/deployed/*.txtar")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 )
 
-// packed are the charts of a scenario: files of the directory charts/NAME-VERSION become an
+// packed has the charts of a scenario: the files of directory charts/NAME-VERSION become an
 // archive, whatever its repository.
 type packed map[string][]byte
 
@@ -53,7 +53,7 @@ func packCharts(t *testing.T, archive *txtar.Archive) packed {
 	return p
 }
 
-// over returns a tree with the charts, if there are any.
+// over returns a tree with the charts, or the tree itself if there are none.
 func (p packed) over(tree fs.FS) fs.FS {
 	if len(p) == 0 {
 		return tree

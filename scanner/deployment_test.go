@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// TestDeploy has everything that is applied come with who applies it and the answer that is
-// expected, and what decides about it from roots that nobody asked about.
+// TestDeploy checks that every applied object has its user, applier and expected response, and that
+// deciding objects of roots that were not selected are included.
 func TestDeploy(t *testing.T) {
 	tree := fstest.MapFS{
 		"policies/names.yaml": {Data: []byte(`apiVersion: admissionregistration.k8s.io/v1
@@ -102,8 +102,8 @@ metadata: {name: one, namespace: shop}
 	}
 }
 
-// TestDeployUnrendered has the roots of which not all objects are known be named, those that were not asked
-// about among them: they may have what decides.
+// TestDeployUnrendered checks that roots with unknown objects are listed, including those that were not
+// selected, since they may have deciding objects.
 func TestDeployUnrendered(t *testing.T) {
 	tree := fstest.MapFS{
 		"apps/kustomization.yaml":  {Data: []byte("resources:\n- map.yaml\n- https://example.com/base.yaml\n")},
@@ -134,7 +134,7 @@ func TestDeployUnrendered(t *testing.T) {
 	}
 }
 
-// TestDeployHooks has hooks that delete what one before made be created, and nothing more.
+// TestDeployHooks checks that hooks which delete an earlier one are only created.
 func TestDeployHooks(t *testing.T) {
 	files, err := filepath.Glob("testdata/deployed/*hook*.txtar")
 	if err != nil || len(files) == 0 {
@@ -160,8 +160,8 @@ func TestDeployHooks(t *testing.T) {
 	}
 }
 
-// TestDeployUnknownCertificate has nothing be said of a certificate that is not known, nor of a key that
-// is not the one of an unknown certificate.
+// TestDeployUnknownCertificate checks that there is no finding about an unknown certificate, nor about a
+// key that does not match an unknown certificate.
 func TestDeployUnknownCertificate(t *testing.T) {
 	secret := func(crt, key, more string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: one}\ndata:\n  tls.crt: " + crt + "\n  tls.key: " + key + "\n" + more)}

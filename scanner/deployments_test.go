@@ -24,11 +24,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// deployments are real repositories with what Flux's own code makes of them.
+// deployments are real repositories with the objects that Flux's own code renders from them.
 const deployments = "../../shared/deployments/flux"
 
-// TestDeploymentsAreJudgedAsApplied scans real repositories, and the objects that Flux's own
-// code makes of them as plain manifests: policies find the same.
+// TestDeploymentsAreJudgedAsApplied scans real repositories, and as plain manifests the objects that Flux's
+// own code renders from them, and checks that policies have the same findings.
 func TestDeploymentsAreJudgedAsApplied(t *testing.T) {
 	policies, err := os.ReadFile("testdata/deployments/policies.yaml")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestDeploymentsAreJudgedAsApplied(t *testing.T) {
 	}
 }
 
-// argoDeployments are real repositories with what Argo CD's own code makes of them.
+// argoDeployments are real repositories with the objects that Argo CD's own code renders from them.
 const argoDeployments = "../../shared/deployments/argocd"
 
 // TestArgoDeploymentsAreJudgedAsApplied is the same for repositories that Argo CD deploys.
@@ -90,7 +90,7 @@ func TestArgoDeploymentsAreJudgedAsApplied(t *testing.T) {
 			}
 			got := scan(scanner.Tree{FS: overlay.WithCharts(os.DirFS(clone(t, dir)), charts)}, argoConfig(t, set))
 			tree := recorded(t, dir)
-			unjudged := map[string]bool{} // as a whole
+			unjudged := map[string]bool{} // not judged as a whole
 			for _, i := range got.Indeterminate {
 				if i.What == string(render.GapLacking) { // nothing of the unit is recorded
 					got.Findings = slices.DeleteFunc(got.Findings, func(f report.Finding) bool { return f.Root == i.Root })
@@ -115,7 +115,8 @@ func TestArgoDeploymentsAreJudgedAsApplied(t *testing.T) {
 	}
 }
 
-// createdNamespaces adds the Namespaces that syncs create to a tree of recorded objects, unless it has them.
+// createdNamespaces adds the Namespaces that syncs create to a tree of recorded objects, unless it has them
+// already.
 func createdNamespaces(t *testing.T, dir string, tree fstest.MapFS, unjudged map[string]bool) {
 	t.Helper()
 	var units []struct {
@@ -165,7 +166,7 @@ func createdNamespaces(t *testing.T, dir string, tree fstest.MapFS, unjudged map
 	}
 }
 
-// argoConfig is what entry.json of a repository says of its Argo CD.
+// argoConfig returns the configuration of Argo CD in entry.json of a repository.
 func argoConfig(t *testing.T, set string) config.Config {
 	t.Helper()
 	var entry struct {
@@ -229,7 +230,7 @@ func entriesOf(t *testing.T, set string) (dirs []string) {
 	return dirs
 }
 
-// recorded is a tree with a directory for each unit, in which its objects are.
+// recorded returns a tree with a directory of objects for each unit.
 func recorded(t *testing.T, dir string) fstest.MapFS {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "expected", "*__*.yaml"))
@@ -256,7 +257,7 @@ func recorded(t *testing.T, dir string) fstest.MapFS {
 	return tree
 }
 
-// appliedHooks are the objects of recorded hooks that installing a release applies.
+// appliedHooks returns the recorded hooks that the installation of a release applies.
 func appliedHooks(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -281,11 +282,11 @@ func appliedHooks(t *testing.T, data []byte) []byte {
 	return out.Bytes()
 }
 
-// finding is one of a policy, and the object that it is about.
+// finding is a finding of a policy and its object.
 type finding struct{ object, text string }
 
-// findingsOf are the findings of policies in a report, wherever they are, but for those of
-// CustomResourceDefinitions: of large ones there is only a digest in the records.
+// findingsOf returns the findings of policies in a report, except those about CustomResourceDefinitions: the
+// records have only digests of large ones.
 func findingsOf(r *report.Report) []finding {
 	var all []finding
 	for _, f := range r.Findings {
@@ -299,8 +300,8 @@ func findingsOf(r *report.Report) []finding {
 
 func nameOf(o *report.Object) string { return o.Kind + " " + o.Namespace + "/" + o.Name }
 
-// comparable leaves out findings that another report does not have because it has no verdict of
-// their objects: a value is random or encrypted, or the records have no definition of a kind.
+// comparable omits findings that another report lacks because it has no verdict on their objects: a value is
+// random or encrypted, or the records have no definition of a kind.
 func comparable(findings, others []finding, other *report.Report) []finding {
 	open := map[string]bool{}
 	for _, i := range other.Indeterminate {

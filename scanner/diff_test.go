@@ -27,7 +27,7 @@ func mustCompare(t *testing.T, in scanner.Input) *report.Comparison {
 	return c
 }
 
-// changesText puts changes into text one can compare and read.
+// changesText formats changes as text for comparison.
 func changesText(c report.Changes) string {
 	var b strings.Builder
 	for _, o := range c.Objects {
@@ -98,7 +98,8 @@ a DELETE ConfigMap default/gone +0 -6
 	}
 }
 
-// TestOnlyTouchedRootsAreRendered: what the change does not touch costs nothing.
+// TestOnlyTouchedRootsAreRendered checks that roots which the change does not touch are not
+// rendered.
 func TestOnlyTouchedRootsAreRendered(t *testing.T) {
 	in := input(configMapFile("a/c.yaml", "c", "old")+configMapFile("b/d.yaml", "d", "x"), configMapFile("a/c.yaml", "c", "new")+configMapFile("b/d.yaml", "d", "x"))
 	totals := map[string]int{}
@@ -110,8 +111,8 @@ func TestOnlyTouchedRootsAreRendered(t *testing.T) {
 	}
 }
 
-// TestScanHoldsWhatCompareDoes: a scan tells the same changes when asked, and none
-// when not, nor without a base.
+// TestScanHoldsWhatCompareDoes checks that a scan reports the same changes as Compare if requested,
+// and none otherwise or without a base.
 func TestScanHoldsWhatCompareDoes(t *testing.T) {
 	in := input(configMapFile("a/c.yaml", "c", "old"), configMapFile("a/c.yaml", "c", "new")+configMapFile("b/d.yaml", "d", "x"))
 	if mustScan(t, in).Changes != nil {
@@ -150,7 +151,7 @@ func secretManifest(data, more string) string {
 	return "-- a/s.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {" + data + "}\n" + more
 }
 
-// TestSecretsAreMasked: what differs in a Secret shows, but not what it is.
+// TestSecretsAreMasked checks that differences of a Secret are shown without the values.
 func TestSecretsAreMasked(t *testing.T) {
 	base := secretManifest("a: aHVudGVyMQ==, b: aHVudGVyMg==, gone: aHVudGVyMw==", "stringData: {plain: hunter4}\nstringdata: {typo: hunter5}\n")
 	head := secretManifest("a: aHVudGVyMQ==, b: aHVudGVyNg==, more: aHVudGVyNw==", "stringData: {plain: hunter8}\nstringdata: {typo: hunter9}\n")
@@ -238,8 +239,8 @@ left out 17
 `)
 }
 
-// TestLargeObjectsAreCompared: 3 MiB are all an API server takes, 10,000 objects are
-// more than a change should have.
+// TestLargeObjectsAreCompared compares an object of 3 MiB, the maximum that an API server accepts,
+// and 10,000 objects, more than a change should have.
 func TestLargeObjectsAreCompared(t *testing.T) {
 	large := func(last string) string {
 		var b strings.Builder
@@ -264,7 +265,8 @@ func TestLargeObjectsAreCompared(t *testing.T) {
 	}
 }
 
-// TestDeepObjectsAreNotCompared: indented, their YAML would be gigabytes.
+// TestDeepObjectsAreNotCompared checks deeply nested objects, whose indented YAML would have
+// gigabytes.
 func TestDeepObjectsAreNotCompared(t *testing.T) {
 	deep := func(value string) fstest.MapFS {
 		text := `{"apiVersion": "example.com/v1", "kind": "Deep", "metadata": {"name": "d"}, "spec": ` +
@@ -280,7 +282,7 @@ func TestDeepObjectsAreNotCompared(t *testing.T) {
 	}
 }
 
-// TestMaskSecret: all that may be secret, in whatever shape.
+// TestMaskSecret checks that everything that may be secret is masked, in every shape.
 func TestMaskSecret(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"kind":"Secret","data":{"a":"x"},"stringData":{"b":"y"},"type":"Opaque","immutable":true}`: `{"kind":"Secret","data":{"a":"***"},"stringData":{"b":"***"},"type":"Opaque","immutable":true}`,

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestDotDirectories: what lies in a directory whose name begins with a dot is judged as
-// anything else.
+// TestDotDirectories checks that files in a directory whose name begins with a dot are judged like
+// others.
 func TestDotDirectories(t *testing.T) {
 	policy := &fstest.MapFile{Data: []byte(`apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// ScanWhole is Scan, but for rendering every root, whether or not it matters.
+// ScanWhole is like Scan, but renders every root, whether or not it matters.
 func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	s := newScan(in)
 	s.everything = true
@@ -16,7 +16,7 @@ func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	return s.report, nil
 }
 
-// KeptOrigins returns of how many roots the origins are in memory when a scan is over.
+// KeptOrigins returns the number of roots whose origins are in memory after a scan.
 func KeptOrigins(ctx context.Context, in Input) (int, error) {
 	s := newScan(in)
 	_, err := s.run(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// An object of the cluster that is given with --context is what an update is applied to.
+// An object of the cluster that is given with --context is the old object of an update.
 
 const servedWeb = `
 -- app/web.yaml --
@@ -25,7 +25,7 @@ spec:
     spec: {containers: [{name: web, image: "ours/web:1"}]}
 `
 
-// liveWeb is the same in the cluster: scaled to 8, with a sidecar and an annotation.
+// liveWeb is the same object in the cluster: scaled to 8, with a sidecar and an annotation.
 const liveWeb = `
 -- web.yaml --
 apiVersion: apps/v1
@@ -50,7 +50,7 @@ spec:
 status: {observedGeneration: 4, replicas: 8, readyReplicas: 7}
 `
 
-// webManagers are those of the fields of liveWeb; MANAGER applied the manifest.
+// webManagers are the field managers of liveWeb; MANAGER applied the manifest.
 const webManagers = `  managedFields:
   - manager: MANAGER
     operation: Apply
@@ -83,7 +83,7 @@ const webManagers = `  managedFields:
           f:spec: {f:containers: {'k:{"name":"proxy"}': {.: {}, f:name: {}, f:image: {}}}}
 `
 
-// managedBy is liveWeb with managers, and without for nobody.
+// managedBy returns liveWeb with managers, or without if manager is empty.
 func managedBy(manager string) string {
 	managers := strings.TrimSuffix(strings.ReplaceAll(webManagers, "MANAGER", manager), "\n")
 	if manager == "" {
@@ -108,7 +108,7 @@ func scanLive(t *testing.T, base, head, exported string, by apply.Applier) *repo
 	return mustScan(t, in)
 }
 
-// outcome puts into words what a report has: denials, what is not judged, or that all is allowed.
+// outcomeOf describes a report: denials, gaps, or that everything is allowed.
 func outcomeOf(r *report.Report) string {
 	var all []string
 	for _, f := range r.Findings {
@@ -166,7 +166,8 @@ func TestTheObjectOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatOnlyTheClusterHad: the head declares what the cluster has already, which is updated.
+// TestAnObjectThatOnlyTheClusterHad checks that an object which is new at head but already in the cluster
+// is updated.
 func TestAnObjectThatOnlyTheClusterHad(t *testing.T) {
 	rule := webRule("CREATE, UPDATE", "request.operation == 'UPDATE' && object.spec.template.spec.containers.size() == 2")
 	for _, live := range []string{managedBy(""), managedBy("kubectl-edit")} {
@@ -182,7 +183,8 @@ func TestAnObjectThatOnlyTheClusterHad(t *testing.T) {
 	}
 }
 
-// TestWithoutABase: all objects of a tree are judged as new, whatever the cluster has.
+// TestWithoutABase checks that without a base all objects of a tree are judged as new, whatever the
+// cluster has.
 func TestWithoutABase(t *testing.T) {
 	rule := webRule("CREATE", "false")
 	if got, want := outcomeOf(scanLive(t, "", servedWeb+rule, managedBy(""), apply.Flux)), "new CREATE: not so"; got != want {
@@ -190,7 +192,8 @@ func TestWithoutABase(t *testing.T) {
 	}
 }
 
-// TestWhoseObjectItIs: of which of several roots the object is, is not known.
+// TestWhoseObjectItIs checks that it is not known which of several roots an object of the cluster belongs
+// to.
 func TestWhoseObjectItIs(t *testing.T) {
 	rule := webRule("UPDATE", "object.spec.template.spec.containers.size() == 1")
 	two := servedWeb + strings.Replace(servedWeb, "app/", "other/", 1) + rule
@@ -203,7 +206,7 @@ func TestWhoseObjectItIs(t *testing.T) {
 	}
 }
 
-// TestASecretOfTheCluster: nothing that the cluster keeps in a Secret is told.
+// TestASecretOfTheCluster checks that no content of a Secret in the cluster is shown.
 func TestASecretOfTheCluster(t *testing.T) {
 	const manifest = `
 -- app/key.yaml --
@@ -235,8 +238,8 @@ data: {a: cHVibGlj, token: aHVudGVyMi1odW50ZXIy}
 	}
 }
 
-// TestAllFieldsTaken: of an applier whose fields all have been taken by others there is nothing among the
-// managers, which say all the same whose the fields are.
+// TestAllFieldsTaken checks an object whose applier no longer owns a field, because others took all of
+// them, and is not among the managers.
 func TestAllFieldsTaken(t *testing.T) {
 	const exported = `
 -- shelf.yaml --

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestExtensionOfManifests: what kubectl, Flux and Argo CD do not read in a directory is not
-// judged and does not judge, whatever kustomizations use beside it, and is reported.
+// TestExtensionOfManifests checks that files which kubectl, Flux and Argo CD do not read in a
+// directory are neither judged nor used to judge, whatever kustomizations use next to them, and are
+// reported.
 func TestExtensionOfManifests(t *testing.T) {
 	upper := strings.NewReplacer("limit.yaml", "P.YAML", "binding.yaml", "B.Yaml").Replace(gatedApp)
 	const (

@@ -44,8 +44,8 @@ spec:
   template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}
 `
 
-// TestExisting holds which findings are existing: those that the base failed alike, by the
-// same validation of the same policy with the same param and an action at least as strong.
+// TestExisting checks which findings are existing: those with a finding at base for the same
+// validation of the same policy, with the same param and an action at least as strong.
 func TestExisting(t *testing.T) {
 	const same, changed = `{v: "1"}`, `{v: "2"}`
 	rule := func(expression, message string) string {
@@ -53,7 +53,7 @@ func TestExisting(t *testing.T) {
 	}
 	limit := rule("params == null || object.spec.replicas <= int(params.data.max)", "max")
 	tests := map[string]struct {
-		// base and head are what is replaced in policyAndObject.
+		// base and head are replacements in policyAndObject.
 		base, head []string
 		want       []string
 	}{
@@ -166,7 +166,7 @@ func statuses(r *report.Report) []string {
 	return out
 }
 
-// TestNewDenyFailsTheGate holds that a change which makes an old violation a denial does
+// TestNewDenyFailsTheGate checks that a change which turns an existing violation into a denial does
 // not pass.
 func TestNewDenyFailsTheGate(t *testing.T) {
 	r := mustScan(t, input(policyAndObject, strings.Replace(policyAndObject, "[Warn]", "[Deny]", 1)))

@@ -51,9 +51,9 @@ data:
   keep: "true"
 `
 
-// TestFieldLocations holds the lines of validations and their related ones: of the
-// failing entries of a map, an absent label, alternatives, a deleted object, an
-// expression without fields, and one that is an error.
+// TestFieldLocations checks the lines and related lines of validations: for failing entries of a
+// map, an absent label, alternatives, a deleted object, an expression without fields, and one that
+// is an error.
 func TestFieldLocations(t *testing.T) {
 	policies := &fstest.MapFile{Data: []byte(fieldsPolicy + "---" + fieldsBinding)}
 	config := func(name string) *fstest.MapFile {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/gaps"
 )
 
-// TestRules checks the table of rules: what it names exists, and each exported function
-// that adds to a ledger, or says something in its place, is in it.
+// TestRules checks the table of rules: the functions and tests in it exist, and it has each
+// exported function that adds to a ledger or reports otherwise.
 func TestRules(t *testing.T) {
 	funcs := functions(t, "gaps")
 	tests := functions(t, "gaps", ".")
@@ -31,7 +31,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	// What is no rule, but is how rules, and the scan, use a ledger.
+	// These functions are no rules.
 	for _, name := range []string{"New", "Add", "AddObject", "Note", "Unlocated", "Locate", "Indeterminate", "Rules", "RenderedFirst"} {
 		named[name] = true
 	}

@@ -21,7 +21,7 @@ func TestScanWithoutRoots(t *testing.T) {
 	wantSays(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: name that instead")
 }
 
-// TestNamedPathsWithNothingToJudge: it is a mistake to name what has nothing to judge.
+// TestNamedPathsWithNothingToJudge checks that naming a path with nothing to judge is an error.
 func TestNamedPathsWithNothingToJudge(t *testing.T) {
 	files := cm("app/cm.yaml", "a", "1") + cm("base/cm.yaml", "b", "1") + `
 -- base/kustomization.yaml --
@@ -87,7 +87,7 @@ func refusingBad() string {
 	return strings.Replace(policies, "object.data.size == '1'", "object.data.?a.orValue('') != 'bad'", 1)
 }
 
-// TestNamedFilesThatNothingUses: a file that was named is judged, whatever lies beside it.
+// TestNamedFilesThatNothingUses checks that a named file is judged, whatever is next to it.
 func TestNamedFilesThatNothingUses(t *testing.T) {
 	policies := refusingBad()
 	const partial = "\n-- app/patch.yaml --\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {replicas: 2}}\n"
@@ -121,7 +121,8 @@ func TestNamedFilesThatNothingUses(t *testing.T) {
 	}
 }
 
-// TestNamedFilesThatDecide: a file in which no object is written decides all objects of the roots that read it.
+// TestNamedFilesThatDecide checks that a file in which no object is written decides all objects of the roots that
+// read it.
 func TestNamedFilesThatDecide(t *testing.T) {
 	files := refusingBad() + cm("base/cm.yaml", "a", "bad") + cm("base/other.yaml", "b", "bad") + cm("prod/patch.yaml", "a", "bad") + `
 -- base/kustomization.yaml --
@@ -144,8 +145,8 @@ x
 	}
 }
 
-// TestGivenPoliciesThatDoNotRender: where the configuration takes policies from does not
-// render, and is no root of the scan, which says so itself.
+// TestGivenPoliciesThatDoNotRender checks a configured path of policies that does not render and is no root of
+// the scan: it is reported.
 func TestGivenPoliciesThatDoNotRender(t *testing.T) {
 	policies, _, _ := strings.Cut(gatedApp, "-- app/")
 	broken := policies + "-- policies/k.yaml --\n" + twice
@@ -160,7 +161,8 @@ func TestGivenPoliciesThatDoNotRender(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotSimulatedIsNamed: webhooks that match a request, and of these the ones that fail.
+// TestWhatIsNotSimulatedIsNamed checks that webhooks that match a request are reported, and which of them have
+// failurePolicy Fail.
 func TestWhatIsNotSimulatedIsNamed(t *testing.T) {
 	hooks := func(resource, operation, policy string) string {
 		return `
@@ -208,8 +210,7 @@ webhooks:
 	}
 }
 
-// TestWarningsOfTheServer: what the server warns of, and what changes nothing, is a
-// diagnostic of the root.
+// TestWarningsOfTheServer checks that warnings of the server without effect are diagnostics of the root.
 func TestWarningsOfTheServer(t *testing.T) {
 	const service = `
 -- app/s.yaml --
@@ -224,7 +225,8 @@ spec: {externalIPs: [192.0.2.1], ports: [{port: 80}]}
 	}
 }
 
-// TestNamedPathsThatNobodyApplies: what no deployer applies is not judged, and that is said of a path as well.
+// TestNamedPathsThatNobodyApplies checks that a path which no deployer applies is not judged, and that this is
+// reported.
 func TestNamedPathsThatNobodyApplies(t *testing.T) {
 	files := `
 -- clusters/one/flux-system/gotk-sync.yaml --
@@ -251,8 +253,8 @@ spec: {path: ./clusters/one, sourceRef: {kind: GitRepository, name: flux-system}
 	}
 }
 
-// TestLinesOfRootsNotRendered: a HelmRelease whose chart is not there has its line, whether the change touches it
-// or not.
+// TestLinesOfRootsNotRendered checks that a HelmRelease with a missing chart has its line, whether the change
+// touches it or not.
 func TestLinesOfRootsNotRendered(t *testing.T) {
 	release := func(name, version string) string {
 		return `-- apps/` + name + `.yaml --

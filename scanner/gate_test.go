@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// A change must not disarm the gate: whatever was judged at base is judged at head,
-// or the scan is incomplete.
+// A change must not exclude anything from judging: what was judged at base is judged at head, or
+// the scan is incomplete.
 
 const gatedApp = `
 -- policies/limit.yaml --
@@ -97,8 +97,8 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: ngi
 	}
 }
 
-// TestABaseThatNeverWas: what does not decode was never on the server, so the head
-// creates it.
+// TestABaseThatNeverWas checks that an object which does not decode at base was never on the
+// server, so that the head creates it.
 func TestABaseThatNeverWas(t *testing.T) {
 	r := mustScan(t, input(strings.Replace(gatedApp, `{size: "1"}`, `{size: 1}`, 1), changed(gatedApp)))
 	if len(r.Findings) == 0 || r.Findings[0].Message != "too many" || r.Findings[0].Status != "new" {
@@ -127,8 +127,8 @@ func TestAMistypedSelectionIsRefused(t *testing.T) {
 	}
 }
 
-// TestNewManifestsCannotBeHidden: a change that adds an object which is denied does not
-// take it out of sight by what uses it.
+// TestNewManifestsCannotBeHidden checks that a change cannot exclude a new, denied object from
+// judging through roots that use it.
 func TestNewManifestsCannotBeHidden(t *testing.T) {
 	const (
 		manifest  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: \"50\"}}\n"
@@ -170,8 +170,8 @@ func TestNewManifestsCannotBeHidden(t *testing.T) {
 	}
 }
 
-// TestWhatAPlainRootUsesIsJudgedOnce: what is used from inside of the root that it is in is
-// in sight.
+// TestWhatAPlainRootUsesIsJudgedOnce checks that a directory used from inside of its own root is
+// judged once.
 func TestWhatAPlainRootUsesIsJudgedOnce(t *testing.T) {
 	r := mustScan(t, input(gatedApp, gatedApp+`
 -- app/new/p.yaml --
@@ -184,7 +184,8 @@ resources: [../new/p.yaml]
 	}
 }
 
-// TestAnUnusedComponentIsTold when the change touches anything it uses.
+// TestAnUnusedComponentIsTold checks that an unused Component is reported if the change touches
+// anything it uses.
 func TestAnUnusedComponentIsTold(t *testing.T) {
 	const component = gatedApp + `
 -- c/kustomization.yaml --
@@ -218,8 +219,8 @@ func TestAnUnusedComponentIsTold(t *testing.T) {
 	}
 }
 
-// TestAPlainRootThatBecomesAKustomization: what it leaves out is told when it is new or
-// changed, for there may be who applies the files.
+// TestAPlainRootThatBecomesAKustomization checks that manifests which the new kustomization omits
+// are reported if they are new or changed, since a tool may apply the files.
 func TestAPlainRootThatBecomesAKustomization(t *testing.T) {
 	base := gatedApp + `
 -- app/changed.yaml --

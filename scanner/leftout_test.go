@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestLeftOut: what may be applied, but is in no root, does not pass in silence when the
-// change touches it.
+// TestLeftOut checks that files which may be applied but are in no root are reported if the change
+// touches them.
 func TestLeftOut(t *testing.T) {
 	manifest := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}
 	other := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}")}
@@ -27,7 +27,7 @@ func TestLeftOut(t *testing.T) {
 	link := func(to string) *fstest.MapFile {
 		return &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte(to)}
 	}
-	// Of these nothing is told: no plain root is above them, or a kustomization reads them.
+	// These are not reported: no plain root is above them, or a kustomization reads them.
 	tree := func(more fstest.MapFS) scanner.Tree {
 		files := fstest.MapFS{
 			"apps/a.yaml":                   manifest,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPatchesNobodyUsesAreNoDenials: a patch that is switched off is not an object
-// by itself, and nobody will apply it.
+// TestPatchesNobodyUsesAreNoDenials checks that a disabled patch is not judged as an object, since
+// nothing applies it.
 func TestPatchesNobodyUsesAreNoDenials(t *testing.T) {
 	const patch = `
 -- DIR/patches/scale.yaml --
@@ -30,7 +30,7 @@ resources: [cm.yaml]
 	if !strings.Contains(why, "spec.selector: Required value") || !strings.Contains(why, "it lies below the kustomization crd, which does not use it") {
 		t.Errorf("indeterminate: %s", why)
 	}
-	// Outside any kustomization a manifest is meant to be applied.
+	// A manifest outside of any kustomization is meant to be applied.
 	r = mustScan(t, input("", kustomization+strings.Replace(patch, "DIR", "apps", 1)))
 	if len(r.Findings) != 1 || len(r.Indeterminate) != 0 {
 		t.Errorf("report %q", says(r))

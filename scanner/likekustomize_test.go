@@ -27,25 +27,26 @@ import (
 )
 
 const (
-	// locatedRoots: one root in so many has its sources looked for.
+	// locatedRoots: the sources of one in this many roots are checked.
 	locatedRoots = 8
-	// objectsLookedFor: one object in so many is looked for in the needs of its root.
+	// objectsLookedFor: one in this many objects is searched for in the needs of its root.
 	objectsLookedFor = 5
-	// askedAgain: kustomize renders one root in so many although its answer is recorded.
+	// askedAgain: kustomize renders one in this many roots although its result is recorded.
 	askedAgain = 10
 )
 
-// kustomizeAnswers has a line for each kustomization that kustomize was asked about: a digest
-// of its version, of all that the kustomization may read, and of what it renders to. A
-// rendering with a line renders as kustomize does, which need not run to tell.
+// kustomizeAnswers has a line for each kustomization that kustomize rendered: a digest of its
+// version, of everything the kustomization may read, and of what it renders to. A rendering with a
+// line equals that of kustomize, which need not run again.
 const kustomizeAnswers = "testdata/kustomize-answers.txt"
 
-// writing is held while answers are written.
+// writing is locked while results are written.
 var writing sync.Mutex
 
-// likeKustomize renders every root of the heads from git objects and compares with kustomize on
-// a checkout: same bytes, or both fail. What is read and missed must have been foreseen. A root
-// whose needs, which decide what it renders to, are those of a root before it is left out.
+// likeKustomize renders every root of the heads from git objects and compares it with kustomize on
+// a checkout: both have the same bytes, or both fail. The reads and misses must be among the root's
+// needs. A root with the same needs as an earlier one is skipped, since they decide what it renders
+// to.
 func (c *corpus) likeKustomize(t *testing.T) {
 	l := &likeKustomize{corpus: c, seen: map[string]bool{}, answers: recordedAnswers(t), version: kustomizeVersion(t)}
 	for _, number := range c.numbers {
@@ -64,11 +65,11 @@ type likeKustomize struct {
 	*corpus
 	seen    map[string]bool
 	answers map[string]bool
-	// version is that of kustomize.
+	// version is the version of kustomize.
 	version string
-	// learned are the answers that were not recorded.
+	// learned are the results that were not recorded.
 	learned []string
-	// checkedOut is the branch that is.
+	// checkedOut is the branch that is checked out.
 	checkedOut string
 }
 
@@ -99,7 +100,7 @@ func (l *likeKustomize) head(t *testing.T, branch string) {
 		if result.Problem != nil {
 			checkProblem(t, r, root, result.Problem)
 		}
-		if len(needs.Artifacts) > 0 { // kustomize fails without what is not fetched
+		if len(needs.Artifacts) > 0 { // kustomize fails without artifacts that are not fetched
 			counts["partial"]++
 		} else if root.Kind == render.KindKustomize && (result.Problem == nil || result.Problem.Kind != render.ProblemRefused) {
 			l.compare(t, branch, reads, result, counts)
@@ -111,8 +112,8 @@ func (l *likeKustomize) head(t *testing.T, branch string) {
 	t.Logf("%s: %v", branch, counts)
 }
 
-// compare compares what a kustomization renders to with the recorded answer of kustomize, and
-// with kustomize where there is none.
+// compare compares the result of a kustomization with the recorded result of kustomize, or with
+// kustomize itself if there is none.
 func (l *likeKustomize) compare(t *testing.T, branch, reads string, result *render.Result, counts map[string]int) {
 	t.Helper()
 	answer := l.answerOf(t, reads, result)
@@ -131,7 +132,7 @@ func (l *likeKustomize) compare(t *testing.T, branch, reads string, result *rend
 	}
 }
 
-// answerOf returns the line of a rendering of a root that may read what a digest stands for.
+// answerOf returns the line of a rendering of a root; reads is the digest of what it may read.
 func (l *likeKustomize) answerOf(t *testing.T, reads string, result *render.Result) string {
 	t.Helper()
 	h := sha256.New()
@@ -170,7 +171,7 @@ func digest(name string, words []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// recordedAnswers reads the answers of kustomize.
+// recordedAnswers reads the recorded results of kustomize.
 func recordedAnswers(t *testing.T) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile(kustomizeAnswers)
@@ -184,7 +185,7 @@ func recordedAnswers(t *testing.T) map[string]bool {
 	return answers
 }
 
-// writeAnswers adds answers to the recorded ones.
+// writeAnswers adds results to the recorded ones.
 func writeAnswers(t *testing.T, learned []string) {
 	t.Helper()
 	writing.Lock()
@@ -207,8 +208,8 @@ func outcome(r *render.Result) string {
 	return "rendered"
 }
 
-// checkNeeds wants the needs of a root, as its files tell, to cover what its render read and
-// missed, and to hold what it rendered to. It returns how many objects were looked for.
+// checkNeeds checks that the needs of a root cover what its render read and missed, and contain
+// what it rendered to. It returns the number of objects that were searched for.
 func checkNeeds(t *testing.T, r *render.Renderer, needs *render.Needs, result *render.Result) (looked int) {
 	t.Helper()
 	if !needs.Cover(result) {
@@ -229,8 +230,8 @@ func checkNeeds(t *testing.T, r *render.Renderer, needs *render.Needs, result *r
 	return looked
 }
 
-// sameAsOnDisk reports whether kustomize renders a root of a checkout to the same, and fails
-// the test if it does not.
+// sameAsOnDisk reports whether kustomize renders a root of a checkout to the same objects, and
+// fails the test otherwise.
 func sameAsOnDisk(t *testing.T, result *render.Result, dir string) bool {
 	t.Helper()
 	k := krusty.MakeKustomizer(&krusty.Options{
@@ -262,7 +263,7 @@ func sameAsOnDisk(t *testing.T, result *render.Result, dir string) bool {
 	return true
 }
 
-// asYAML writes an object as kustomize does.
+// asYAML encodes an object as kustomize does.
 func asYAML(t *testing.T, content map[string]any) []byte {
 	t.Helper()
 	data, err := json.Marshal(content)
@@ -276,7 +277,7 @@ func asYAML(t *testing.T, content map[string]any) []byte {
 	return out
 }
 
-// checkProblem wants every problem to point into the tree.
+// checkProblem checks that every problem has a position in the tree.
 func checkProblem(t *testing.T, r *render.Renderer, root render.Root, p *render.Problem) {
 	t.Helper()
 	if strings.Contains(p.Message, build.Mount) || p.Message == "" {
@@ -290,7 +291,7 @@ func checkProblem(t *testing.T, r *render.Renderer, root render.Root, p *render.
 	}
 }
 
-// checkSources wants sources for every object. TestProvenance looks at the fields.
+// checkSources checks that every object has a source. TestProvenance checks the fields.
 func checkSources(t *testing.T, r *render.Renderer, root render.Root, result *render.Result, counts map[string]int) {
 	t.Helper()
 	origins, err := r.Origins(context.Background(), result)

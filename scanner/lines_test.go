@@ -15,9 +15,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestLines holds the line of each finding and its related ones for the ways in
-// which a value can come about. In an archive files are below base/, head/ or
-// both/, and `lines` is what comes out.
+// TestLines checks the line and related lines of each finding, for each way in which a value can be made. The
+// files of an archive are below base/, head/ or both/, and `lines` is the expected result.
 func TestLines(t *testing.T) {
 	files, err := filepath.Glob("testdata/lines/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -49,8 +48,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// describeLines lists findings with the text of their lines, and all that is
-// wrong with the archive.
+// describeLines lists findings with the text of their lines, and all problems of the archive.
 func describeLines(report *report.Report) string {
 	out := []string{}
 	for _, f := range report.Findings {
@@ -71,7 +69,7 @@ func describeLines(report *report.Report) string {
 	return strings.Join(out, "")
 }
 
-// judgement names the validation that failed, or tells what the server said.
+// judgement returns the validation that failed, or the message of the server.
 func judgement(f report.Finding) string {
 	if f.Validation == nil {
 		return f.Message
@@ -88,8 +86,8 @@ func describeLine(l report.Location) string {
 	return fmt.Sprintf("%s:%d %s%s | %s\n", l.Path, l.StartLine, l.Tree, exact, strings.TrimSpace(text))
 }
 
-// TestOriginsAreGivenUp holds that a scan does not keep the origins of each root with a finding, only those of the
-// policies that decide: of a large repository they take several times the memory of all else.
+// TestOriginsAreGivenUp checks that a scan does not keep the origins of each root with a finding, only those of
+// the policies that decide: for a large repository they take several times the memory of everything else.
 func TestOriginsAreGivenUp(t *testing.T) {
 	head := strings.NewReplacer(
 		"  paramKind: {apiVersion: v1, kind: ConfigMap}\n", "", "  paramRef: {selector: {}, namespace: limits, parameterNotFoundAction: Deny}\n", "",
@@ -109,7 +107,7 @@ func TestOriginsAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreGivenUp holds the same of roots with objects that are not judged.
+// TestDocumentsAreGivenUp checks the same for roots with objects that are not judged.
 func TestDocumentsAreGivenUp(t *testing.T) {
 	head := strings.NewReplacer(
 		"  paramKind: {apiVersion: v1, kind: ConfigMap}\n", "", "  paramRef: {selector: {}, namespace: limits, parameterNotFoundAction: Deny}\n", "",

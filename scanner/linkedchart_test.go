@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestLinkedCharts: a symbolic link in charts/ to another chart is followed, as Helm does, and what the other
-// chart says counts as read. A source of Flux has no links, and source-controller takes the chart that
-// `dependencies` names.
+// TestLinkedCharts checks that a symbolic link in charts/ to another chart is followed, as Helm does, and
+// that the files of the other chart count as read. A source of Flux has no links, and source-controller uses
+// the chart in `dependencies`.
 func TestLinkedCharts(t *testing.T) {
 	charts := `-- charts/library/Chart.yaml --
 apiVersion: v2

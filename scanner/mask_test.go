@@ -50,7 +50,7 @@ metadata: {name: db, namespace: default}
 `
 }
 
-// messagesOf are the messages of what policies say.
+// messagesOf returns the messages of policies.
 func messagesOf(r *report.Report) []string {
 	var out []string
 	for _, f := range r.Findings {
@@ -59,8 +59,8 @@ func messagesOf(r *report.Report) []string {
 	return out
 }
 
-// TestMessagesDoNotQuoteSecrets: whatever an expression makes of a value, and however
-// short or common it is.
+// TestMessagesDoNotQuoteSecrets checks that values are masked whatever an expression makes of them,
+// and however short or common they are.
 func TestMessagesDoNotQuoteSecrets(t *testing.T) {
 	const no = "object.metadata.name == 'other'"
 	for _, tt := range []struct{ name, value, validation, expression, want string }{
@@ -91,8 +91,8 @@ func TestMessagesDoNotQuoteSecrets(t *testing.T) {
 	}
 }
 
-// TestStringDataIsNotQuoted: the API server takes stringData into data before any
-// policy sees it.
+// TestStringDataIsNotQuoted checks stringData, which the API server copies to data before policies
+// see it.
 func TestStringDataIsNotQuoted(t *testing.T) {
 	report := mustScan(t, input("", passwordSecret("stringData", "hunter2")+quoting("false", "'it is ' + object.data.password + ', ' + variables.plain")))
 	if diff := cmp.Diff([]string{"it is ***, ***"}, messagesOf(report)); diff != "" {
@@ -100,7 +100,7 @@ func TestStringDataIsNotQuoted(t *testing.T) {
 	}
 }
 
-// TestOldSecretsAreNotQuoted: neither what a change replaces nor what it deletes.
+// TestOldSecretsAreNotQuoted checks values that a change replaces and deletes.
 func TestOldSecretsAreNotQuoted(t *testing.T) {
 	policy := quoting("false", "'was ' + oldObject.data.password + ', is ' + (object == null ? 'gone' : variables.plain)")
 	before := passwordSecret("data", "aHVudGVyMg==")
@@ -115,8 +115,8 @@ func TestOldSecretsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// TestParamsThatAreSecretsAreNotQuoted: the object is a ConfigMap, whose own data may
-// be told.
+// TestParamsThatAreSecretsAreNotQuoted checks a Secret as the param for a ConfigMap, whose own data
+// may be shown.
 func TestParamsThatAreSecretsAreNotQuoted(t *testing.T) {
 	policy := strings.NewReplacer("spec:\n  matchConstraints", "spec:\n  paramKind: {apiVersion: v1, kind: Secret}\n  matchConstraints",
 		"validationActions: [Deny]", "validationActions: [Deny], paramRef: {name: db, namespace: default, parameterNotFoundAction: Deny}",
@@ -129,7 +129,8 @@ func TestParamsThatAreSecretsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// TestConfigMapsAreQuoted: their values are no secrets, even if a Secret has the same.
+// TestConfigMapsAreQuoted checks that values of ConfigMaps are shown, even if a Secret has the
+// same.
 func TestConfigMapsAreQuoted(t *testing.T) {
 	policy := strings.ReplaceAll(quoting("false", "'color ' + object.data.color"), "[secrets, configmaps]", "[configmaps]")
 	const configMap = "\n-- app/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: default}\ndata: {color: hunter2}\n"
@@ -139,7 +140,7 @@ func TestConfigMapsAreQuoted(t *testing.T) {
 	}
 }
 
-// TestAppliedSecretsAreNotQuoted: kubectl keeps the whole object in an annotation.
+// TestAppliedSecretsAreNotQuoted checks the annotation in which kubectl keeps the whole object.
 func TestAppliedSecretsAreNotQuoted(t *testing.T) {
 	manifest := strings.Replace(passwordSecret("data", "aHVudGVyMg=="), "{name: db,",
 		`{name: db, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"stringData":{"password":"hunter2"}}'},`, 1)
@@ -149,7 +150,8 @@ func TestAppliedSecretsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// TestRefusedSecretsAreNotQuoted: server-side apply names the values that are no texts.
+// TestRefusedSecretsAreNotQuoted checks server-side apply, whose errors quote values that are not
+// strings.
 func TestRefusedSecretsAreNotQuoted(t *testing.T) {
 	const head = `
 -- app/secret.yaml --
@@ -181,7 +183,7 @@ data: {number: 987654321}
 	}
 }
 
-// TestRenderingErrorsDoNotQuoteSecrets: kustomize quotes a literal that it cannot take.
+// TestRenderingErrorsDoNotQuoteSecrets checks kustomize, whose errors quote invalid literals.
 func TestRenderingErrorsDoNotQuoteSecrets(t *testing.T) {
 	const head = `
 -- app/kustomization.yaml --
@@ -207,8 +209,8 @@ configMapGenerator:
 	}
 }
 
-// TestComparingDoesNotQuoteSecrets: what does not render is said of either tree, and
-// what cannot be a separator is quoted, cut when it is long.
+// TestComparingDoesNotQuoteSecrets checks errors of rendering of both trees, and malformed
+// separators, which are quoted and truncated.
 func TestComparingDoesNotQuoteSecrets(t *testing.T) {
 	const fine = "\n-- app/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
 	const generator = "\n-- app/kustomization.yaml --\nsecretGenerator:\n- name: s\n  literals:\n  - hunter2topsecret\n"

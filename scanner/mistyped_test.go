@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// mistypedWorkload is a Deployment; @ is where more is written.
+// mistypedWorkload is a Deployment; @ is replaced by more fields.
 const mistypedWorkload = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -58,7 +58,7 @@ var mistypedCases = map[string]string{
 	"custom labels":  "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: a\n  namespace: shop\n  labels:\n    b: c\n    a: 5 # here\n",
 }
 
-// mistypedBefore are objects of the kinds of mistypedCases without fault.
+// mistypedBefore has valid objects of the kinds of mistypedCases.
 var mistypedBefore = map[string]string{
 	"Deployment": strings.ReplaceAll(mistypedWorkload, "@", ""),
 	"ConfigMap":  "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}\n",
@@ -93,8 +93,8 @@ spec:
                 x-kubernetes-list-map-keys: [name]
 `
 
-// TestMistyped: a value of a wrong type is refused on its own line, whoever applies the object and whatever is
-// said of it, also where that does not name the field.
+// TestMistyped checks that a value of a wrong type is refused on its own line, for all appliers and messages,
+// including those that do not name the field.
 func TestMistyped(t *testing.T) {
 	for name, object := range mistypedCases {
 		lines := strings.Split(object, "\n")

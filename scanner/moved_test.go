@@ -8,8 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// immutable are policies that tell a CREATE, an UPDATE and a DELETE of ConfigMaps
-// apart.
+// immutable has policies that distinguish CREATE, UPDATE and DELETE of ConfigMaps.
 const immutable = `
 -- policies/p.yaml --
 apiVersion: admissionregistration.k8s.io/v1
@@ -32,17 +31,17 @@ metadata: {name: immutable}
 spec: {policyName: immutable, validationActions: [Deny]}
 `
 
-// cm is a file with a ConfigMap.
+// cm returns a file with a ConfigMap.
 func cm(path, name, value string) string {
 	return "-- " + path + " --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: \"" + value + "\"}\n"
 }
 
-// denied is the line of a finding about the ConfigMap that cm makes.
+// denied returns the line of a finding about the ConfigMap of cm.
 func denied(path, operation, message string) string {
 	return "new Deny validation " + path + " " + operation + " ConfigMap default/x: " + message + " [inForce]"
 }
 
-// An object is what its group, kind, namespace and name say, wherever its manifest is.
+// An object is identified by group, kind, namespace and name, wherever its manifest is.
 func TestMovedObjects(t *testing.T) {
 	const a, b, c, d = "a/x.yaml", "b/x.yaml", "c/x.yaml", "d/x.yaml"
 	const unknown = ": which of them became which is not known, so what differs is judged each way"
@@ -90,16 +89,16 @@ func TestMovedObjects(t *testing.T) {
 	}
 }
 
-// TestMovedBetweenTargets: what leaves one cluster for another is deleted here and
-// created there.
+// TestMovedBetweenTargets checks that an object which moves from one cluster to another is deleted
+// in the first and created in the second.
 func TestMovedBetweenTargets(t *testing.T) {
 	in := input(immutable+cm("a/x.yaml", "x", "1"), immutable+cm("b/x.yaml", "x", "2"))
 	in.Config.Targets = []config.Target{{Name: "a", Roots: []string{"a", "policies"}}, {Name: "b", Roots: []string{"b", "policies"}}}
 	wantSays(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"), denied("b/x.yaml", "CREATE", "created"))
 }
 
-// TestMovedFromWhatIsNotJudged: where an object was need not be selected for its
-// update to be one; what leaves the selection cannot be told from what is deleted.
+// TestMovedFromWhatIsNotJudged checks that an object from a root that is not selected is updated.
+// An object that leaves the selection cannot be distinguished from a deleted one.
 func TestMovedFromWhatIsNotJudged(t *testing.T) {
 	in := input(immutable+cm("a/x.yaml", "x", "1"), immutable+cm("b/x.yaml", "x", "2"))
 	in.Config.Roots = []string{"b"}
@@ -108,8 +107,8 @@ func TestMovedFromWhatIsNotJudged(t *testing.T) {
 	wantSays(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"))
 }
 
-// TestMovedPolicies: a policy that moves is the same as before, and so is what an API
-// server says of it.
+// TestMovedPolicies checks that a policy which moves to another file is unchanged, and so are the
+// API server's messages about it.
 func TestMovedPolicies(t *testing.T) {
 	broken := strings.Replace(limitPolicy, "object == null || object.spec.replicas <= 3", "object.spec.", 1)
 	moved := strings.Replace(broken, "-- policies/", "-- rules/", 1)
@@ -137,7 +136,7 @@ func TestMovedPolicies(t *testing.T) {
 	}
 }
 
-// TestRepeatedObjects: several manifests of one root are one object.
+// TestRepeatedObjects checks that several manifests of one root can define one object.
 func TestRepeatedObjects(t *testing.T) {
 	const a, b, c = "app/a.yaml", "app/b.yaml", "app/c.yaml"
 	for name, test := range map[string]struct {

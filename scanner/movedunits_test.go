@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// unitsOf is immutable beside a Flux cluster with two Kustomizations and a HelmRelease, all of one namespace.
+// unitsOf has the policies of immutable and a Flux cluster with two Kustomizations and a HelmRelease, all in one
+// namespace.
 const unitsOf = immutable + fluxCluster + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -37,8 +38,8 @@ kind: Namespace
 metadata: {name: default}
 `
 
-// An object that a unit of a cluster loses and another gains is updated, also where the two share others, unless
-// the deployer of the first deletes it whoever has applied it.
+// An object that moves from one unit of a cluster to another is updated, even if the two share other objects,
+// unless the deployer of the first deletes it whoever has applied it.
 func TestMovedBetweenUnits(t *testing.T) {
 	other := cm("a/z.yaml", "z", "1") + cm("b/y.yaml", "y", "1") + cm("charts/web/templates/w.yaml", "w", "1")
 	const a, b, chart = "a/x.yaml", "b/x.yaml", "charts/web/templates/x.yaml"
@@ -72,7 +73,7 @@ spec:
 	}
 }
 
-// An object that its manifest now has Flux leave alone stays in the inventory of its Kustomization.
+// An object that Flux no longer applies because of its metadata stays in the inventory of its Kustomization.
 func TestWhatIsLeftAloneIsNotDeleted(t *testing.T) {
 	for _, annotation := range []string{"reconcile: disabled", "ssa: Ignore"} {
 		now := strings.Replace(cm("a/x.yaml", "x", "2"), "{name: x}", "{name: x, annotations: {kustomize.toolkit.fluxcd.io/"+annotation+"}}", 1)
@@ -81,8 +82,9 @@ func TestWhatIsLeftAloneIsNotDeleted(t *testing.T) {
 	}
 }
 
-// What a Kustomization has that is renamed, or that it leaves to a new one which it applies itself, is deleted
-// before the new one applies it. What goes to one that is there, or to the one that applied it, is updated.
+// If a Kustomization is renamed, or moves objects to a new one that it applies itself, the objects are deleted
+// before the new one applies them. Objects that move to an existing Kustomization, or to the one that applied
+// it, are updated.
 func TestMovedToNewUnits(t *testing.T) {
 	kustomization := func(name, prune string) string {
 		return "-- clusters/main/c.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +
@@ -121,7 +123,7 @@ func TestMovedToNewUnits(t *testing.T) {
 	}
 }
 
-// A Namespace that a unit of a cluster has is updated by another one that gets it, too.
+// If a Namespace of one unit of a cluster is added to another unit, that unit updates it.
 func TestSharedNamespaces(t *testing.T) {
 	units := strings.NewReplacer("[configmaps]", "[namespaces]", " || object.data == oldObject.data", "", "'was ' + oldObject.data.a", "'updated'").Replace(unitsOf)
 	app := `-- clusters/main/c.yaml --

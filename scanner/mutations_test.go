@@ -20,7 +20,7 @@ import (
 
 // TestMutations scans small repositories with MutatingAdmissionPolicies and a pull request each.
 // The file want has a line for each finding, with its place and the history of its field, and for
-// what is not judged.
+// each gap.
 func TestMutations(t *testing.T) {
 	files, err := filepath.Glob("testdata/mutations/*.txtar")
 	if err != nil || len(files) < 20 {
@@ -59,7 +59,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// mutationLines are the lines of a file want.
+// mutationLines returns the lines for the file want.
 func mutationLines(r *report.Report) string {
 	var lines []string
 	place := func(path string, line int) string { return fmt.Sprintf("%s:%d", path, line) }

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestAssumedNamespace: a root whose objects name no namespace is judged in default, and
-// the report says so once, or where the configuration says.
+// TestAssumedNamespace checks that a root whose objects name no namespace is judged in default,
+// which the report notes once, or in the configured namespace.
 func TestAssumedNamespace(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	policies := file(`apiVersion: admissionregistration.k8s.io/v1
@@ -73,8 +73,8 @@ spec: {policyName: apart, validationActions: [Deny]}
 	}
 }
 
-// remarks are the diagnostics of a report but for those on assumed namespaces, of which the
-// trees of most tests have some.
+// remarks returns the diagnostics of a report without those on assumed namespaces, which the trees
+// of most tests have.
 func remarks(r *report.Report) []report.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(r.Diagnostics), func(d report.Diagnostic) bool {
 		return strings.Contains(d.Message, "no namespace, so the verdicts are those of namespace default")

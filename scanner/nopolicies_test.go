@@ -20,7 +20,7 @@ spec:
   validations: [{expression: "true"}]
 `
 
-// TestNoPolicyInForce holds when a report says that no policy judged, and why.
+// TestNoPolicyInForce checks when a report states that no policy judged, and why.
 func TestNoPolicyInForce(t *testing.T) {
 	const kyverno = "-- kyverno/p.yaml --\n{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: p}}\n"
 	const app = "\n-- app/cm.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
@@ -91,8 +91,8 @@ func TestNoPolicyInForce(t *testing.T) {
 	}
 }
 
-// TestNothingIsJudgedWherePoliciesAreRequired: a scan of a wrong directory does not pass; a change
-// that makes no request does.
+// TestNothingIsJudgedWherePoliciesAreRequired checks that a scan of a wrong directory does not
+// pass, and that a change without requests does.
 func TestNothingIsJudgedWherePoliciesAreRequired(t *testing.T) {
 	const readme = "-- README.md --\nhello\n"
 	for base, want := range map[string]report.Verdict{"": report.VerdictIncomplete, readme: report.VerdictPassed} {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNotesOfSeveralRoots: what is noted of the objects of several roots is one note.
+// TestNotesOfSeveralRoots checks that a note about objects of several roots is reported once.
 func TestNotesOfSeveralRoots(t *testing.T) {
 	widget := func(name string) string {
 		return "apiVersion: example.com/v1\nkind: " + name + "\nmetadata: {name: x}\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// TestOtherServers: of what files say only what changes verdicts counts.
+// TestOtherServers checks that only settings that change verdicts are reported.
 func TestOtherServers(t *testing.T) {
 	settings := []clusterconfig.Setting{
 		{Path: "a", Version: "v1.34.2"}, {Path: "b", Version: "v1.34.2"}, {Path: "c", Version: "v1.36.0"}, {Path: "d", Version: "v1.29"},
@@ -44,8 +44,8 @@ func TestOtherServers(t *testing.T) {
 	}
 }
 
-// TestOtherServersOfAChange looks for them where the API server itself says something, and nowhere else: a warm
-// scan reads what changed.
+// TestOtherServersOfAChange checks that settings are only looked for if the API server itself has findings,
+// since a warm scan reads only what changed.
 func TestOtherServersOfAChange(t *testing.T) {
 	const talos = "-- talos.yaml --\ncluster: {apiServer: {extraArgs: {feature-gates: HPAScaleToZero=true}}}\n"
 	const zero = "-- hpa.yaml --\n{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, maxReplicas: 2, scaleTargetRef: {kind: Deployment, name: a, apiVersion: apps/v1}, " +

@@ -7,7 +7,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// What others wrote to a Namespace, a param or a role of the tree decides about other objects, too.
+// Fields that others wrote to a Namespace, a param or a role of the tree affect verdicts on other
+// objects too.
 
 const shopTree = `
 -- app/shop.yaml --

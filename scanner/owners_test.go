@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSecondDefinition: a second definition of a kind, whose names a server does not accept,
-// does not take the kind's objects out of the policies' sight in silence.
+// TestSecondDefinition checks that a second definition of a kind, whose names a server does not
+// accept, is reported, since policies may no longer match the kind's objects.
 func TestSecondDefinition(t *testing.T) {
 	definition := func(plural string) string {
 		return `

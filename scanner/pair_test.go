@@ -41,7 +41,7 @@ func TestPairObjects(t *testing.T) {
 	}
 	want := []string{
 		"CREATE ConfigMap/default/new same=false",
-		"UPDATE ConfigMap/default/changed same=false", // the namespace is written out, which is a difference
+		"UPDATE ConfigMap/default/changed same=false", // the namespace is explicit, which is a difference
 		"UPDATE ConfigMap/default/same same=true",
 		"CREATE ConfigMap/default/made- same=true",
 		"CREATE ConfigMap/default/made- same=false",
@@ -49,7 +49,7 @@ func TestPairObjects(t *testing.T) {
 		"UPDATE ConfigMap/default/twice same=false", // an API server has it already
 		"UPDATE ConfigMap/default/once same=true",
 		"DELETE ConfigMap/default/gone same=false",
-		"UPDATE ConfigMap/default/once same=false", // nobody deletes what another manifest has
+		"UPDATE ConfigMap/default/once same=false", // not deleted, since another manifest has it
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// brokenPolicy does not compile; it is a base of an overlay that has a remote base
-// too, without which the overlay is rendered.
+// brokenPolicy does not compile. It is the base of an overlay that also has a remote base, without
+// which the overlay is rendered.
 const brokenPolicy = `
 -- overlay/kustomization.yaml --
 resources:
@@ -43,7 +43,7 @@ const (
 		" | object.metadata.name ==\n | .......................^ []"
 )
 
-// rendersWithout ends what is said of remote resources.
+// rendersWithout is the end of messages about remote resources.
 const rendersWithout = "; the rest is rendered without it"
 
 func TestPoliciesOfARootThatIsRefusedAreChecked(t *testing.T) {

@@ -20,14 +20,14 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// FuzzRenderingLess generates repositories of a few roots that depend on each
-// other, and a change, from a seed, and demands that a scan says what one says that
-// renders every root. Scanned are git trees, with a cache that all seeds share and that
-// remembers the base, and of every fourth seed trees without names and no cache as well.
+// FuzzRenderingLess generates, from a seed, a small repository whose roots depend on each other, and
+// a change, and checks that a scan reports the same as one that renders every root. It scans git
+// trees with a cache that all seeds share and that has the base, and for every fourth seed also trees
+// without names and without a cache.
 //
 // PREADMIT_FUZZ_PAIRS=100000 go test -timeout 0 -run FuzzRenderingLess ./scanner
-// compares that many, from seeds that follow each other, PREADMIT_FUZZ_SEED (1000)
-// being the first; PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=n repeats seed n.
+// compares that many, with consecutive seeds from PREADMIT_FUZZ_SEED (1000) on;
+// PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=n repeats seed n.
 func FuzzRenderingLess(f *testing.F) {
 	for seed := range uint64(testall.Count(30, 300)) {
 		f.Add(seed)
@@ -41,7 +41,7 @@ func FuzzRenderingLess(f *testing.F) {
 	})
 }
 
-// numberOf is the number in an environment variable.
+// numberOf returns the number in an environment variable.
 func numberOf(t testing.TB, name string, otherwise int) int {
 	text, ok := os.LookupEnv(name)
 	if !ok {
@@ -54,7 +54,7 @@ func numberOf(t testing.TB, name string, otherwise int) int {
 	return n
 }
 
-// planTally counts what was compared, to show that it was worth comparing.
+// planTally counts what was compared, to show that the comparison covers enough.
 type planTally struct {
 	pairs, findings, indeterminate, requests, untouched, partial, refusedInput, different int
 
@@ -76,8 +76,8 @@ func newPlanCache(t testing.TB) *planCache {
 	return &planCache{Cache: cache}
 }
 
-// warm makes the cache remember the base of a change, and gives the change with trees
-// whose directories have names.
+// warm stores the base of a change in the cache, and returns the change with trees whose
+// directories have names.
 func (c *planCache) warm(t testing.TB, in scanner.Input) scanner.Input {
 	t.Helper()
 	const often = 200
@@ -99,10 +99,10 @@ func (c *planCache) warm(t testing.TB, in scanner.Input) scanner.Input {
 	return in
 }
 
-// mostDifferentPlans is the number of seeds that differ after which a run ends.
+// mostDifferentPlans is the number of differing seeds after which a run ends.
 const mostDifferentPlans = 10
 
-// runPlans compares pairs and tells how far it is.
+// runPlans compares pairs and prints its progress.
 func runPlans(t testing.TB, pairs int, seed uint64) {
 	start, told := time.Now(), time.Now()
 	first, tally := seed, &planTally{cache: newPlanCache(t)}
@@ -122,7 +122,7 @@ func (y *planTally) String() string {
 		y.pairs, y.findings, y.indeterminate, y.requests, y.untouched, y.partial, y.refusedInput, y.different)
 }
 
-// compare compares the scans of what a seed generates.
+// compare compares the scans of the input generated from a seed.
 func (y *planTally) compare(t testing.TB, seed uint64) {
 	t.Helper()
 	in := newPlanGenerator(seed).input()
@@ -145,7 +145,7 @@ func (y *planTally) compare(t testing.TB, seed uint64) {
 		y.count(whole, got)
 		if diff := planDiff(whole, got); diff != "" {
 			y.different++
-			fmt.Fprintf(os.Stderr, "seed %d differs, %s\n%s\n", seed, how, diff) // before a run that is cut short
+			fmt.Fprintf(os.Stderr, "seed %d differs, %s\n%s\n", seed, how, diff) // before a run is interrupted
 			t.Errorf("seed %d: %s says something else (-everything +what matters):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzRenderingLess/seed#0 ./scanner",
 				seed, how, diff, show(in), seed)
 		}
@@ -162,7 +162,7 @@ func (y *planTally) count(whole, got *report.Report) {
 	}
 }
 
-// show prints a change for the reader of a failure.
+// show prints a change for a failure.
 func show(in scanner.Input) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "config: %+v\n", in.Config)

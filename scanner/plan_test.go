@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// sameAsWhole scans a change and compares with a scan that renders every root: what
-// is left out must not matter. It returns the number of roots left out.
+// sameAsWhole compares a scan of a change with a scan that renders every root: the omitted roots
+// must not matter. It returns their number.
 func sameAsWhole(t *testing.T, in scanner.Input) int {
 	t.Helper()
 	whole, err := scanner.ScanWhole(context.Background(), in)
@@ -33,8 +33,8 @@ func sameAsWhole(t *testing.T, in scanner.Input) int {
 	return got.Summary.Roots.Untouched
 }
 
-// planDiff compares what two scans say, but for counts of roots, durations, and
-// notes about roots that do not render, before the change as after it.
+// planDiff compares the reports of two scans, except for counts of roots, durations, and notes
+// about roots that render neither before nor after the change.
 func planDiff(whole, got *report.Report) string {
 	compared := func(r *report.Report) *report.Report {
 		c := *r
@@ -48,8 +48,8 @@ func planDiff(whole, got *report.Report) string {
 	return cmp.Diff(compared(whole), compared(got))
 }
 
-// TestRenderingLessSaysTheSame takes the scenarios apart: each file of a change alone is a
-// change, which leaves most roots untouched.
+// TestRenderingLessSaysTheSame splits the scenarios: each file of a change alone is a change, which
+// leaves most roots untouched.
 func TestRenderingLessSaysTheSame(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -76,7 +76,7 @@ func TestRenderingLessSaysTheSame(t *testing.T) {
 	}
 }
 
-// sidesOf are the trees of an archive: the files in base/, in head/, and in both.
+// sidesOf returns the trees of an archive: base/ and head/, with the files that are in both.
 func sidesOf(archive *txtar.Archive) (base, head fstest.MapFS) {
 	base, head = fstest.MapFS{}, fstest.MapFS{}
 	for _, f := range archive.Files {
@@ -109,7 +109,7 @@ func union(a, b fstest.MapFS) map[string]bool {
 	return names
 }
 
-// with is a tree with another file, or without it.
+// with returns a copy of a tree with another file, or without it.
 func with(files fstest.MapFS, name string, file *fstest.MapFile) fstest.MapFS {
 	out := fstest.MapFS{}
 	for n, f := range files {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestRenderingLessOfADirectory scans each directory of the heads of these changes, and of the
-// scenarios, without a base: what may judge it is elsewhere.
+// scenarios, without a base. Deciding objects are in other directories.
 func TestRenderingLessOfADirectory(t *testing.T) {
 	patterns := []string{"testdata/plan/*.txtar"}
 	if testall.Enabled() {
@@ -45,8 +45,8 @@ func TestRenderingLessOfADirectory(t *testing.T) {
 	}
 }
 
-// TestRenderingLessCases scans changes in which something far away decides. In an
-// archive, lines `policies PATH` of the comment are the configuration's.
+// TestRenderingLessCases scans changes with deciding objects in distant roots. Lines `policies
+// PATH` in the comment of an archive are the configuration.
 func TestRenderingLessCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/plan/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// input is a repository and a change of it.
+// input returns a repository and a change of it.
 func (g *planGenerator) input() scanner.Input {
 	base := map[string]string{}
 	for i := range 3 + g.IntN(6) {
@@ -53,11 +53,11 @@ func mapFS(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// linkTo marks the text of a symbolic link.
+// linkTo is the prefix for the target of a symbolic link.
 const linkTo = "-> "
 
-// relink makes something else of a file or directory, as the last change: a symbolic
-// link, or a directory of a file.
+// relink replaces a file or directory, as the last change: by a symbolic link, or a file by a
+// directory.
 func (g *planGenerator) relink(files map[string]string) {
 	names := slices.Sorted(maps.Keys(files))
 	name := choose(g, names...)
@@ -66,7 +66,7 @@ func (g *planGenerator) relink(files map[string]string) {
 	case 0:
 		files["links/l"] = linkTo + choose(g, "../r0", "../r1", "../r2")
 	case 1:
-		if len(targets) > 0 { // no loops, in which fstest.MapFS is lost
+		if len(targets) > 0 { // no loops, which fstest.MapFS does not support
 			files[name] = linkTo + strings.Repeat("../", strings.Count(name, "/")) + choose(g, targets...)
 		}
 	case 2:
@@ -84,7 +84,7 @@ func (g *planGenerator) relink(files map[string]string) {
 	}
 }
 
-// configure gives a scan policies, context and targets now and then.
+// configure sometimes adds policies, context and targets to a scan.
 func (g *planGenerator) configure(in *scanner.Input) {
 	c := &in.Config
 	if _, err := in.Base.FS.Open(".given/policies.yaml"); err == nil {
@@ -103,7 +103,7 @@ func (g *planGenerator) configure(in *scanner.Input) {
 	}
 }
 
-// documents are those of a file.
+// documents returns the documents of a file.
 func (g *planGenerator) documents() string {
 	objects := []string{g.object()}
 	for range g.IntN(3) {
@@ -160,8 +160,8 @@ func (g *planGenerator) kustomization(files map[string]string, dir string) strin
 	return text
 }
 
-// transformation is a field of a kustomization that changes kinds, names or
-// namespaces, or makes objects.
+// transformation returns a field of a kustomization that changes kinds, names or namespaces, or
+// generates objects.
 func (g *planGenerator) transformation() string {
 	patch := func(operations string) string {
 		return "patches:\n- target: {kind: " + choose(g, "ConfigMap", "Pod", "Deployment", "Namespace", "LimitRange") + "}\n  patch: " + operations + "\n"
@@ -188,12 +188,12 @@ func (g *planGenerator) transformation() string {
 	)()
 }
 
-// change changes one thing.
+// change makes one change.
 func (g *planGenerator) change(files map[string]string) {
 	names := slices.Sorted(maps.Keys(files))
 	name := choose(g, names...)
 	for i := 0; i < 5 && strings.Contains(files[name], "ValidatingAdmissionPolicy"); i++ {
-		name = choose(g, names...) // what changes policies touches everything
+		name = choose(g, names...) // a change of policies affects everything
 	}
 	dir, base := path.Dir(name), path.Base(name)
 	documents := strings.Split(files[name], "---\n")
@@ -225,7 +225,7 @@ func (g *planGenerator) change(files map[string]string) {
 	}
 }
 
-// edit changes words of a file.
+// edit replaces words of a file.
 func (g *planGenerator) edit(text string) string {
 	words := []string{"prod", "dev", "1Gi", "100Mi", "latest", "limits", "team-b", "restricted", "'x'", "Deny", "level"}
 	from, to := choose(g, words...), choose(g, words...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// planGenerator makes small repositories whose roots depend on each other.
+// planGenerator generates small repositories whose roots depend on each other.
 type planGenerator struct {
 	*rand.Rand
 }
@@ -18,14 +18,14 @@ func newPlanGenerator(seed uint64) *planGenerator {
 // oneIn is true once in n times.
 func (g *planGenerator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
-// choose gives one of the choices.
+// choose returns one of the choices.
 func choose[T any](g *planGenerator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
-// Few names, so that roots define the same objects.
+// There are few names, so that roots define the same objects.
 func (g *planGenerator) name() string      { return choose(g, "x", "z") }
 func (g *planGenerator) namespace() string { return choose(g, "a", "a", "team-b", "default") }
 
-// within is a line of metadata: the namespace, or none.
+// within returns a line of metadata with the namespace, or none.
 func (g *planGenerator) within() string {
 	if g.oneIn(4) {
 		return ""
@@ -33,7 +33,7 @@ func (g *planGenerator) within() string {
 	return "\n  namespace: " + g.namespace()
 }
 
-// object is a manifest of one object.
+// object returns a manifest of one object.
 func (g *planGenerator) object() string {
 	return choose(g, g.workload, g.workload, g.workload, g.config, g.config, g.policy, g.policy, g.binding, g.binding,
 		g.namespaced, g.namespaced, g.custom, g.definition, g.limits, g.class, g.class, g.claim, g.rights, g.mutation)()
@@ -147,7 +147,7 @@ func (g *planGenerator) mutation() string {
 		choose(g, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy", "SomethingElse"), g.name())
 }
 
-// rule is a validation and the paramKind it needs.
+// rule is a validation and its paramKind.
 type rule struct{ expression, param string }
 
 // matched is what a policy matches.

@@ -9,7 +9,7 @@ import (
 
 var kindLine = regexp.MustCompile(`(?m)^kind: ([A-Za-z]{4,})$`)
 
-// spell writes a text in another way that says the same, now and then.
+// spell sometimes returns a text in another notation with the same meaning.
 func (g *planGenerator) spell(text string) string {
 	switch g.IntN(24) {
 	case 0:

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// watched is a tree that notes which files are opened and which directories listed.
+// watched is a tree that records which files are opened and which directories are listed.
 type watched struct {
 	*treetest.Named
 	mu     sync.Mutex
@@ -52,8 +52,8 @@ func (w *watched) ReadDir(name string) ([]fs.DirEntry, error) {
 	return w.Named.ReadDir(name)
 }
 
-// applications are overlays with a base each, one of them with a remote base, and a
-// directory of plain manifests, beside a policy.
+// applications returns overlays with a base each, one of them with a remote base, a directory of
+// plain manifests, and a policy.
 func applications(n int) fstest.MapFS {
 	files := map[string]string{
 		"policies/p.yaml":                     scanPolicy,
@@ -85,9 +85,9 @@ metadata: {name: b}
 spec: {policyName: p, validationActions: [Deny]}
 `
 
-// TestWarmScanReadsTheChange: of directories that the cache remembers nothing is read,
-// neither at head nor at base, unless the change touches them or they judge it. It is
-// all the same whether a scan of the base alone or one of another change filled it.
+// TestWarmScanReadsTheChange checks that directories in the cache are not read, neither at head nor
+// at base, unless the change touches them or they may hold deciding objects. It must not matter
+// whether a scan of the base alone or of another change filled the cache.
 func TestWarmScanReadsTheChange(t *testing.T) {
 	base := applications(8)
 	edited := func(app, name string) fstest.MapFS {
@@ -118,8 +118,8 @@ func TestWarmScanReadsTheChange(t *testing.T) {
 			outside := func(opened map[string]bool) (names []string) {
 				for _, name := range slices.Sorted(maps.Keys(opened)) {
 					known := strings.HasPrefix(name, "apps/app-3") || strings.HasPrefix(name, "policies") ||
-						strings.HasPrefix(name, "apps/app-7") || // which the other change touched
-						strings.HasPrefix(name, "apps/remote") // whose parts may hold policies
+						strings.HasPrefix(name, "apps/app-7") || // the other change touched it
+						strings.HasPrefix(name, "apps/remote") // its parts may hold policies
 					if !known && name != "." && name != "apps" {
 						names = append(names, name)
 					}

@@ -28,9 +28,9 @@ metadata: {name: labels}
 spec: {policyName: labels, validationActions: [Deny]}
 `
 
-// BenchmarkProof scans a root of many objects of which each has a finding. In the one
-// case no line needs proof; in another all are on one line, which one run proves; in
-// the last each has a line of its own, and as many are proven as a scan may.
+// BenchmarkProof scans a root of many objects with a finding each. In the first case no line needs
+// proof; in the second all are on one line, which one run proves; in the last each has its own
+// line, and as many are proven as a scan may.
 func BenchmarkProof(b *testing.B) {
 	const resource, all = "resources: [all.yaml, policy.yaml]\n", "labels: [{pairs: {team: red}}]\n"
 	const object = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, labels: {team: %s}}\ndata: {k: \"\"}\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// quotaOf is a ResourceQuota with a limit, and its status if something is used.
+// quotaOf returns a ResourceQuota with a limit, and with a status if something is used.
 func quotaOf(hard, used string) string {
 	text := "\n---\n{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: " + hard + "}"
 	if used != "" {
@@ -23,8 +23,8 @@ func podOf(resources string) string {
 	return "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: c, image: a, resources: {" + resources + "}}]}}\n"
 }
 
-// TestQuotas: what takes no usage is certain, and so is what exceeds an empty quota; where
-// the usage decides, nothing is known but for what the status says.
+// TestQuotas checks that verdicts which do not depend on the usage are certain, including those for
+// objects that exceed an empty quota. If the usage decides, only the status makes them certain.
 func TestQuotas(t *testing.T) {
 	const cpu = "{limits.cpu: '2'}"
 	claim := "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: p, namespace: shop}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}}\n"
@@ -61,7 +61,8 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestNodePortRange: a port out of the range is refused, unless the Service has it already.
+// TestNodePortRange checks that a port out of the range is refused, unless the Service already has
+// it.
 func TestNodePortRange(t *testing.T) {
 	service := func(port int, label string) string {
 		return fmt.Sprintf("-- app/s.yaml --\n{apiVersion: v1, kind: Service, metadata: {name: s, labels: {a: %s}}, spec: {type: NodePort, ports: [{port: 80, nodePort: %d}]}}\n", label, port)
@@ -87,7 +88,7 @@ func TestNodePortRange(t *testing.T) {
 	}
 }
 
-// TestNodePortsAssigned: a Service that has node ports gets others for further ports.
+// TestNodePortsAssigned checks that a Service with node ports gets more for further ports.
 func TestNodePortsAssigned(t *testing.T) {
 	service := func(kind, ports string) string {
 		return fmt.Sprintf("-- app/s.yaml --\n{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: %s, ports: [%s]}}\n", kind, ports)

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// TestOnlyReachedUnitsAreBuilt: of many units, those are built that the change reaches and
-// those that say which units there are.
+// TestOnlyReachedUnitsAreBuilt checks that of many units only those are built that the change
+// reaches, and those that render other units.
 func TestOnlyReachedUnitsAreBuilt(t *testing.T) {
 	base, head := cluster(30, "2"), cluster(30, "3")
 	var mu sync.Mutex
@@ -43,7 +43,8 @@ func TestOnlyReachedUnitsAreBuilt(t *testing.T) {
 	}
 }
 
-// cluster is a tree of a cluster with as many units, of which one has so many replicas.
+// cluster returns a tree of a cluster with the given number of units, one of which has the given
+// number of replicas.
 func cluster(units int, replicas string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	write := func(name, text string) { tree[name] = &fstest.MapFile{Data: []byte(text)} }

@@ -44,7 +44,7 @@ metadata: {name: protected}
 spec: {policyName: protected, validationActions: [Deny]}
 `
 
-// fluxCluster is a cluster of Flux that has the directory policies applied. More units may follow.
+// fluxCluster is a Flux cluster that applies the directory policies. More units may follow.
 const fluxCluster = `
 -- clusters/main/flux-system/gotk-sync.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -63,7 +63,7 @@ metadata: {name: policies, namespace: flux-system}
 spec: {interval: 1m, path: ./policies, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
-// asUnit is migration applied by a Flux Kustomization.
+// asUnit applies migration with a Flux Kustomization.
 const asUnit = migration + fluxCluster + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -71,7 +71,7 @@ metadata: {name: app, namespace: flux-system}
 spec: {interval: 1m, path: ./app, prune: true, force: true, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
-// asApplication is migration applied by Applications of Argo CD.
+// asApplication applies migration with Applications of Argo CD.
 const asApplication = migration + `
 -- argocd/apps.yaml --
 apiVersion: argoproj.io/v1alpha1
@@ -92,7 +92,7 @@ spec:
   syncPolicy: {syncOptions: [OPTIONS]}
 `
 
-// bySet is migration made by a ResourceSet of flux-operator.
+// bySet makes migration with a ResourceSet of flux-operator.
 var bySet = strings.Replace(asUnit[strings.Index(asUnit, "-- policies"):], "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app, namespace: flux-system}\nspec: {interval: 1m, path: ./app, prune: true, force: true, sourceRef: {kind: GitRepository, name: flux-system}}\n", `apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet
 metadata: {name: app, namespace: flux-system}
@@ -106,8 +106,8 @@ spec:
         spec: {restartPolicy: Never, containers: [{name: m, image: "m:1"}]}
 `, 1)
 
-// TestRecreated: an update that the server refuses for an immutable field is a DELETE and a CREATE
-// where the tool is told to force it.
+// TestRecreated checks that an update which the server refuses because of an immutable field is a DELETE and a
+// CREATE if the tool is configured to force it.
 func TestRecreated(t *testing.T) {
 	with := func(metadata string) string {
 		return strings.Replace(migration, "namespace: shop}", "namespace: shop, "+metadata+"}", 1)
@@ -183,8 +183,8 @@ func TestRecreated(t *testing.T) {
 	}
 }
 
-// TestRecreatedForPolicies: tools take the refusal of a policy that gives no other reason for that of a change of an
-// immutable field, and Flux what says that something is immutable.
+// TestRecreatedForPolicies checks that tools treat a denial by a policy that sets no reason as the refusal of a
+// change of an immutable field, and Flux any message that something is immutable.
 func TestRecreatedForPolicies(t *testing.T) {
 	const kept = `
 -- app/settings.yaml --
@@ -236,8 +236,8 @@ spec: {policyName: kept, validationActions: [Deny]}
 	}
 }
 
-// TestJobMayBeGone: whether an update of a Job is refused that a cluster deletes after it has finished is not known,
-// and what creates it is judged.
+// TestJobMayBeGone checks that the verdict on an update of a Job is indeterminate if the cluster deletes finished
+// Jobs, and that the creation is judged.
 func TestJobMayBeGone(t *testing.T) {
 	expiring := strings.Replace(migration, "spec:\n  template:", "spec:\n  ttlSecondsAfterFinished: 60\n  template:", 1)
 	for image, want := range map[string][]string{"m:1": nil, "m:2": {"is immutable"}, "m:bad": {"is immutable", "CREATE bad image"}} {
@@ -259,8 +259,8 @@ func TestJobMayBeGone(t *testing.T) {
 	}
 }
 
-// TestReplacedIsCreated: Argo CD creates what it replaces without the annotation of what was last applied, which
-// large objects have no room for.
+// TestReplacedIsCreated checks that Argo CD creates replaced objects without the last-applied-configuration
+// annotation, for which large objects have no space.
 func TestReplacedIsCreated(t *testing.T) {
 	large := "-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: shop\n  annotations: {argocd.argoproj.io/sync-options: OPTIONS}\ndata: {a: " + strings.Repeat("x", 300_000) + "}\n"
 	for options, want := range map[string]int{"Replace=true": 0, "Replace=false": 1, "Force=true": 1, "ServerSideApply=true": 0} {
@@ -270,7 +270,7 @@ func TestReplacedIsCreated(t *testing.T) {
 			t.Errorf("%s: %d findings, want %d", options, len(r.Findings), want)
 		}
 	}
-	// The option before the change counts, too.
+	// The option before the change counts too.
 	was := strings.Replace(large, "OPTIONS", "Replace=true", 1)
 	in := input(was, strings.Replace(was, "Replace=true", "Prune=false", 1))
 	in.Config.Applier = string(apply.ArgoCD)

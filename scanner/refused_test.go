@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRefusedRoots: what was not rendered because it ends processes is told, and never
-// passes, wherever it is.
+// TestRefusedRoots checks that a root which is not rendered because it crashes the process is
+// reported, and never passes, wherever it is.
 func TestRefusedRoots(t *testing.T) {
 	const why = "the process that rendered it died"
 	fine := strings.Replace(kustomized, "metadata: {name: a}", "metadata: {name: a, labels: {a: b}}", 1)
@@ -18,7 +18,7 @@ func TestRefusedRoots(t *testing.T) {
 	for name, test := range map[string]struct {
 		base, head, root string
 		roots            []string // Config.Roots
-		path             string   // where it is told
+		path             string   // where it is reported
 	}{
 		"touched":         {base: kustomized, head: fine, root: "app", path: "app/kustomization.yaml"},
 		"new":             {base: gatedApp[:strings.Index(gatedApp, "-- app")], head: kustomized, root: "app", path: "app/kustomization.yaml"},
@@ -55,8 +55,8 @@ func TestRefusedRoots(t *testing.T) {
 	}
 }
 
-// TestRendering: each root that is rendered, located or proven is told when it begins
-// and when it ends.
+// TestRendering checks that the start and the end of rendering, locating and proving are reported
+// for each root.
 func TestRendering(t *testing.T) {
 	var mu sync.Mutex
 	began, working := map[string]int{}, map[string]int{}
@@ -95,8 +95,9 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// TestNamelessPolicies: a binding whose name is no string, which a server refuses, is a finding
-// where it is new or changed, and is told where it makes policies have no effect as before.
+// TestNamelessPolicies checks that a binding whose name is not a string, which a server refuses, is
+// a finding if it is new or changed, and is reported if it makes policies have no effect before and
+// after.
 func TestNamelessPolicies(t *testing.T) {
 	const why = `ValidatingAdmissionPolicyBinding in version "v1" cannot be handled as a ValidatingAdmissionPolicyBinding: ` +
 		`json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.name of type string`

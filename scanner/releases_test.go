@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// TestJoin: what several releases say alike is one finding, and counts of what they share are not
-// sums.
+// TestJoin checks that equal findings of several releases become one, and that counts of shared
+// objects are not added up.
 func TestJoin(t *testing.T) {
 	finding := func(message string) report.Finding {
 		return report.Finding{

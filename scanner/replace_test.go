@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestARefusedPut: a PUT of a Job lacks what the server has written to it, so it is refused, and a
-// PUT of the base would be too. Nobody sent that one: the refusal is new.
+// TestARefusedPut checks a PUT of a Job, which is refused since it lacks fields that the server
+// wrote. A PUT of the base would be refused too, but was never sent: the refusal is new.
 func TestARefusedPut(t *testing.T) {
 	const job = `
 -- app/job.yaml --

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// tree makes a tree of a txtar archive.
+// tree returns the tree of a txtar archive.
 func tree(archive string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
@@ -30,7 +30,7 @@ func tree(archive string) fstest.MapFS {
 	return fsys
 }
 
-// input makes a change of two trees; base "" is no base.
+// input returns a change of two trees; base "" means no base.
 func input(base, head string) scanner.Input {
 	in := scanner.Input{Head: scanner.Tree{FS: tree(head), Revision: report.Revision{Name: "head"}}, Version: "test"}
 	if base != "" {
@@ -48,7 +48,7 @@ func mustScan(t *testing.T, in scanner.Input) *report.Report {
 	return report
 }
 
-// says puts a report into lines one can compare and read.
+// says formats a report as lines for comparison.
 func says(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
@@ -96,7 +96,7 @@ metadata: {name: limit}
 spec: {policyName: limit, validationActions: [Deny, Audit]}
 `
 
-// deployment is a manifest of a Deployment.
+// deployment returns a manifest of a Deployment.
 func deployment(name string, replicas int) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
@@ -130,8 +130,8 @@ func TestScanEqualTreesAsksNothing(t *testing.T) {
 	}
 }
 
-// A policy that is broken and repaired by the change judges before and after as an
-// API server would: not at all while it is refused.
+// A policy that the change breaks or repairs judges before and after the change as on an API
+// server: not while it is refused.
 func TestScanRefusedPolicies(t *testing.T) {
 	broken := strings.ReplaceAll(limitPolicy, "object == null || object.spec.replicas <= 3", "object.spec.")
 	const message = `ValidatingAdmissionPolicy.admissionregistration.k8s.io "limit" is invalid: spec.validations[0].expression: Invalid value: "object.spec.": compilation failed: ERROR: <input>:1:13: Syntax error: no viable alternative at input '.'` + "\n | object.spec.\n | ............^"
@@ -198,8 +198,8 @@ func TestScanUnknownKind(t *testing.T) {
 	}
 }
 
-// TestKindsWithoutADefinition: an object whose kind nothing defines is judged when no policy
-// could match the kind, or when it is known by name; the report says so.
+// TestKindsWithoutADefinition checks that an object of an undefined kind is judged if no policy
+// could match the kind, or if the kind is known by name, and that the report notes this.
 func TestKindsWithoutADefinition(t *testing.T) {
 	const widget = "-- app/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"
 	release := func(name string) string {
@@ -280,7 +280,7 @@ func TestScanAccountsForRoots(t *testing.T) {
 	}
 }
 
-// A root that is gone takes its objects with it; one that fails does not.
+// A root that is gone deletes its objects; one that fails does not.
 func TestScanRemovedRoot(t *testing.T) {
 	deny := strings.Replace(limitPolicy, "object == null || object.spec.replicas <= 3", "request.operation != 'DELETE'", 1)
 	app := "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n" + deployment("a", 1)
@@ -292,7 +292,7 @@ func TestScanRemovedRoot(t *testing.T) {
 	}
 }
 
-// namespacePolicy denies what is in a namespace labelled env: prod.
+// namespacePolicy denies objects in namespaces labelled env: prod.
 var namespacePolicy = strings.Replace(strings.Replace(limitPolicy, "matchConstraints:\n", "matchConstraints:\n    namespaceSelector: {matchLabels: {env: prod}}\n", 1),
 	"object == null || object.spec.replicas <= 3", "object == null", 1)
 
@@ -308,8 +308,8 @@ func TestScanAmbiguousLookUps(t *testing.T) {
 	wantSays(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 }
 
-// Where other roots define a policy differently every version judges, but a root's
-// own goes before.
+// If other roots define a policy differently, every version judges, except that a root's own
+// version replaces the others.
 func TestScanAmbiguousPolicies(t *testing.T) {
 	lax := strings.NewReplacer("policies/", "lax/", "<= 3", "<= 9", "at most 3", "at most 9").Replace(limitPolicy)
 	apps := "-- app/a.yaml --\n" + deployment("a", 5) + "-- app/b.yaml --\n" + deployment("b", 10) + "-- lax/c.yaml --\n" + deployment("c", 5)
@@ -396,7 +396,7 @@ func TestScanIsDeterministic(t *testing.T) {
 	}
 }
 
-// reportJSON is a report's bytes, durations aside.
+// reportJSON returns the JSON of a report without durations.
 func reportJSON(t *testing.T, r *report.Report) string {
 	t.Helper()
 	r.Summary.Durations = report.Durations{}
@@ -407,7 +407,7 @@ func reportJSON(t *testing.T, r *report.Report) string {
 	return string(data) + "\n"
 }
 
-// TestScanReport holds a whole report, every field of it.
+// TestScanReport checks every field of a report.
 func TestScanReport(t *testing.T) {
 	data, err := os.ReadFile("testdata/report.txtar")
 	if err != nil {

@@ -20,11 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// linesPending lists the findings whose line is not yet what a scenario wants. The
-// list may only shrink.
+// linesPending lists the findings whose line is not yet the expected one. The list may only shrink.
 const linesPending = "testdata/lines-pending.txt"
 
-// wanted is the want.yaml of a scenario: all findings there must be.
+// wanted is the want.yaml of a scenario, with all expected findings.
 type wanted struct {
 	Description string          `json:"description"`
 	Findings    []wantedFinding `json:"findings"`
@@ -48,8 +47,8 @@ type wantedLocation struct {
 	Line int    `json:"line"`
 }
 
-// TestScenarios scans small repositories with a pull request each. The verdicts
-// they want were recorded from a real kube-apiserver.
+// TestScenarios scans small repositories with a pull request each. The expected verdicts were
+// recorded from a real kube-apiserver.
 func TestScenarios(t *testing.T) {
 	pending := []string{}
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
@@ -80,12 +79,12 @@ func TestScenarios(t *testing.T) {
 	checkPending(t, pending)
 }
 
-// refusedByFlux has the scenarios, which were recorded of PUT requests, with a request that the
-// server refuses under server-side apply, and why.
+// refusedByFlux has the scenarios, recorded with PUT requests, with a request that the server
+// refuses under server-side apply, and the reason.
 var refusedByFlux = map[string]string{"legacy-kustomization-fields": "spec.strategy.rollingUpdate: Forbidden"}
 
-// countExact counts the findings whose lines are proven: those of all fields that are
-// there, and of those that a patch took away.
+// countExact counts the findings whose lines are proven: those of existing fields, and of fields
+// that a patch removed.
 func countExact(t *testing.T, report *report.Report) int {
 	t.Helper()
 	exact := 0
@@ -118,7 +117,7 @@ func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int)
 	return want, mustScan(t, in)
 }
 
-// archiveInput is the change in an archive, and what is wanted of it.
+// archiveInput returns the change in an archive and the expected findings.
 func archiveInput(t *testing.T, file string, archive *txtar.Archive) (want wanted, in scanner.Input) {
 	t.Helper()
 	base, head := fstest.MapFS{}, fstest.MapFS{}
@@ -144,7 +143,7 @@ func archiveInput(t *testing.T, file string, archive *txtar.Archive) (want wante
 	}
 }
 
-// gotFindings are a report's findings in the form of want.yaml.
+// gotFindings returns a report's findings in the form of want.yaml.
 func gotFindings(report *report.Report) []wantedFinding {
 	got := []wantedFinding{}
 	for _, f := range report.Findings {
@@ -164,7 +163,7 @@ func gotFindings(report *report.Report) []wantedFinding {
 	return got
 }
 
-// withoutLines are findings in an order that does not depend on locations.
+// withoutLines sorts findings in an order that does not depend on locations.
 func withoutLines(findings []wantedFinding) []wantedFinding {
 	out := slices.Clone(findings)
 	for i := range out {
@@ -177,7 +176,7 @@ func withoutLines(findings []wantedFinding) []wantedFinding {
 	return out
 }
 
-// wrongLines names the findings whose location differs.
+// wrongLines returns the findings whose location differs.
 func wrongLines(scenario string, want, got []wantedFinding) []string {
 	wrong := []string{}
 	for _, w := range want {
@@ -188,7 +187,7 @@ func wrongLines(scenario string, want, got []wantedFinding) []string {
 	return wrong
 }
 
-// checkPending compares the findings on other lines with the list of those known.
+// checkPending compares the findings on wrong lines with the known list.
 func checkPending(t *testing.T, pending []string) {
 	t.Helper()
 	slices.Sort(pending)

@@ -20,9 +20,9 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// TestLargeObjects: a server reads no more than 3 MiB of a request, etcd stores no more than
-// 1.5 MiB of an object, with the managers of its fields, and a tool that writes the manifest into
-// an annotation sends more than the manifest.
+// TestLargeObjects checks that a server reads at most 3 MiB of a request, that etcd stores at most
+// 1.5 MiB of an object including managed fields, and that a tool which writes the manifest to an
+// annotation sends more than the manifest.
 func TestLargeObjects(t *testing.T) {
 	blob := func(fields, size int) string {
 		var text strings.Builder
@@ -48,7 +48,7 @@ func TestLargeObjects(t *testing.T) {
 		{1000, 2_100, apply.Flux, client},
 		{1000, 3_200, apply.Flux, request},
 		{1000, 3_200, apply.Replace, request},
-		{9000, 150, apply.Flux, etcd}, // 1.43 MiB, and managed fields
+		{9000, 150, apply.Flux, etcd}, // 1.43 MiB plus managed fields
 		{9000, 150, apply.Replace, etcd},
 		{1000, 200, apply.ArgoCD, ""},
 		{1000, 300, apply.ArgoCD, annotation},

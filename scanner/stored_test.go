@@ -29,7 +29,7 @@ metadata: {name: keep}
 spec: {policyName: keep, validationActions: [Deny]}
 `
 
-// deniedBy returns the messages of what denies, and why something is not judged.
+// deniedBy returns the messages of denials, and the reasons of gaps.
 func deniedBy(r *report.Report) (denied, unjudged []string) {
 	for _, f := range r.Findings {
 		if f.Action == report.ActionDeny {
@@ -42,8 +42,8 @@ func deniedBy(r *report.Report) (denied, unjudged []string) {
 	return denied, unjudged
 }
 
-// TestStoredWithoutUnknownFields: the server has what the base applied, whether or not its kind
-// knows all fields; policies judge its update and deletion, and see no such field.
+// TestStoredWithoutUnknownFields checks that the server stores what the base applied without fields
+// that are unknown to the kind; policies judge its update and deletion, and do not see such fields.
 func TestStoredWithoutUnknownFields(t *testing.T) {
 	deployment := strings.Replace(rolling, "  strategy", "  replicas: 3\n  strategy", 1)
 	route := strings.Replace(twoVersions, "spec: {port: 1}", "spec:\n  port: 1", 1)
@@ -70,8 +70,8 @@ func TestStoredWithoutUnknownFields(t *testing.T) {
 	}
 }
 
-// TestDeletionOfWhatWasNeverStored: of an object that no server can have, it is not known what its
-// deletion comes to, and the report says so.
+// TestDeletionOfWhatWasNeverStored checks that the deletion of an object which no server can store is
+// indeterminate, and reported.
 func TestDeletionOfWhatWasNeverStored(t *testing.T) {
 	base := strings.Replace(rolling, "  strategy", "  replicas: many\n  strategy", 1)
 	for _, by := range apply.Appliers() {
@@ -102,9 +102,8 @@ metadata: {name: limit}
 spec: {policyName: limit, validationActions: [Deny]}
 `
 
-// TestUnknownFieldsOfPolicies: a policy or binding with a field that the server does not know takes
-// no effect where the tool that applies it has the server refuse it, and takes effect with a
-// warning where it does not.
+// TestUnknownFieldsOfPolicies checks a policy or binding with an unknown field: it has no effect if
+// its applier uses strict field validation, and has an effect with a warning otherwise.
 func TestUnknownFieldsOfPolicies(t *testing.T) {
 	const (
 		strict = `: unknown field "spec.matchCondition"`
@@ -134,8 +133,8 @@ func TestUnknownFieldsOfPolicies(t *testing.T) {
 	}
 }
 
-// TestUnknownFieldsOfGivenPolicies: a policy given beside the trees is in the cluster already, so no
-// tool has the server refuse it.
+// TestUnknownFieldsOfGivenPolicies checks that a policy given in addition to the trees is already in
+// the cluster, so that no applier makes the server refuse it.
 func TestUnknownFieldsOfGivenPolicies(t *testing.T) {
 	for _, by := range apply.Appliers() {
 		in := input("\n-- x/y.txt --\n", rolling)
@@ -148,8 +147,9 @@ func TestUnknownFieldsOfGivenPolicies(t *testing.T) {
 	}
 }
 
-// TestStoredEmbeddedMetadata: a server reads the metadata of an embedded resource as that of an object
-// when it reads what is stored, so a null that server-side apply keeps is gone by the next update.
+// TestStoredEmbeddedMetadata checks that a server decodes the metadata of an embedded resource like
+// that of an object when it reads from storage, so a null that server-side apply keeps is gone at the
+// next update.
 func TestStoredEmbeddedMetadata(t *testing.T) {
 	base := `
 -- crds/boxes.yaml --

@@ -12,9 +12,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestTestsAreNoRoots: what a test of Chainsaw, kuttl or Kyverno applies and expects, and what is in
-// directories named testdata, is not deployed, nor does it judge, but a change to it does not pass in silence, and does not hide what was
-// deployed before.
+// TestTestsAreNoRoots checks that the manifests of tests of Chainsaw, kuttl and Kyverno, and files in directories
+// named testdata, are neither judged nor used to judge, that a change of them is reported, and that they do not hide
+// what was deployed before.
 func TestTestsAreNoRoots(t *testing.T) {
 	partial := &fstest.MapFile{Data: []byte(`apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -98,8 +98,8 @@ metadata: {name: p}
 	}
 }
 
-// TestScanOfADirectoryRendersWhatJudgesIt: of a repository with test data a scan of a directory
-// renders that directory, and of the others only what may judge it.
+// TestScanOfADirectoryRendersWhatJudgesIt checks that a scan of a directory, in a repository with test data, renders
+// only that directory and roots with possible deciding objects.
 func TestScanOfADirectoryRendersWhatJudgesIt(t *testing.T) {
 	const configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default}}"
 	policy := func(name string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// application applies one directory of the repository; applicationSet is generated of clusters,
-// which nobody knows, and applies directories of a repository.
+// application applies one directory of the repository. applicationSet is generated from clusters,
+// which are unknown, and applies directories of a repository.
 const (
 	application = `apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -47,8 +47,8 @@ spec:
 `
 )
 
-// TestUnevaluatedApplicationSets: a root that no known unit applies is judged by itself as long
-// as an ApplicationSet that is not evaluated may apply it, and the report says so.
+// TestUnevaluatedApplicationSets checks that a root without a known unit is judged by itself if an
+// ApplicationSet that is not evaluated may apply it, and that the report notes this.
 func TestUnevaluatedApplicationSets(t *testing.T) {
 	const here, elsewhere = "https://git.example.com/fleet", "https://git.example.com/elsewhere"
 	for name, test := range map[string]struct {
@@ -106,8 +106,8 @@ func TestUnevaluatedApplicationSets(t *testing.T) {
 	}
 }
 
-// TestUnevaluatedBefore: that ApplicationSets are not evaluated is outside of a change that
-// leaves them as they are.
+// TestUnevaluatedBefore checks that the note about ApplicationSets is untouched by a change that
+// does not affect them.
 func TestUnevaluatedBefore(t *testing.T) {
 	const here = "https://git.example.com/fleet"
 	base := fstest.MapFS{}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sealed is a value that SOPS encrypted, and sops what it says of the object.
+// sealed is a value encrypted by SOPS, and sops is the metadata of SOPS in the object.
 const (
 	sealed = `"ENC[AES256_GCM,data:q83vEg==,iv:MDEy,tag:MDEy,type:str]"`
 	sops   = "sops:\n  lastmodified: \"2024-01-01T00:00:00Z\"\n  mac: " + sealed + "\n"
@@ -45,8 +45,8 @@ func encryptedDeployment(replicas, first, second string) string {
 		first + "\n      - name: b\n        image: " + second + "\n" + sops
 }
 
-// TestEncryptedValues: what does not turn on encrypted values is judged, on its line; what
-// does is indeterminate, and says on which.
+// TestEncryptedValues checks that verdicts which do not depend on encrypted values are exact and
+// located, and that others are indeterminate and name the value.
 func TestEncryptedValues(t *testing.T) {
 	const kustomization = "-- app/kustomization.yaml --\nresources: [a.yaml]\nlabels: [{pairs: {team: a}}]\n"
 	const file = "-- app/a.yaml --\n"

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// twice is a manifest with a key given twice, so that its root does not render.
+	// twice is a manifest with a repeated key, so that its root does not render.
 	twice = "{apiVersion: v1, kind: ConfigMap, kind: ConfigMap, metadata: {name: k}}\n"
-	// remote is a kustomization that needs a network, beside a policy.
+	// remote is a kustomization that needs a network and also has a policy.
 	remote = "resources: ['https://example.com/x.yaml', %s]\n"
 
 	twiceFails  = `invalid YAML: key "kind" already set in map`
@@ -21,8 +21,8 @@ const (
 	notAsked    = "policies and bindings that this root may hold were not asked, because it does not render: "
 )
 
-// TestRootsThatNeverRendered: what a change does to a root that renders on neither side
-// is not known.
+// TestRootsThatNeverRendered checks that the effect of a change on a root that renders on neither
+// side is reported as unknown.
 func TestRootsThatNeverRendered(t *testing.T) {
 	policies, _, _ := strings.Cut(gatedApp, "-- app/")
 	broken := policies + "-- app/k.yaml --\n" + twice
@@ -58,8 +58,8 @@ func TestRootsThatNeverRendered(t *testing.T) {
 	}
 }
 
-// TestPoliciesThatNobodyAsked: when the policies do not render, the gate is not known
-// to be closed, whether or not the change touches them.
+// TestPoliciesThatNobodyAsked checks that policies which do not render are reported, whether or not
+// the change touches them.
 func TestPoliciesThatNobodyAsked(t *testing.T) {
 	policies, _, _ := strings.Cut(gatedApp, "-- app/")
 	sized := func(size string) string {

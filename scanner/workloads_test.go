@@ -16,9 +16,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestWorkloads scans the changes in testdata/workloads. Their want.txt says what
-// the report must; config.yaml, if any, is the configuration. Files outside of base
-// and head are on both sides.
+// TestWorkloads scans the changes in testdata/workloads. want.txt has the expected report;
+// config.yaml, if present, is the configuration. Files outside of base and head are on both sides.
 func TestWorkloads(t *testing.T) {
 	files, err := filepath.Glob("testdata/workloads/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -46,7 +45,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// workloadCase makes the input of a case and finds its want.txt.
+// workloadCase returns the input of a case and its want.txt.
 func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want *txtar.File) {
 	t.Helper()
 	base, head := fstest.MapFS{}, fstest.MapFS{}
@@ -78,7 +77,7 @@ func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want 
 	return in, want
 }
 
-// saysOfWorkloads puts a report into lines, with what is generated and with places.
+// saysOfWorkloads formats a report as lines, with generated objects and places.
 func saysOfWorkloads(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
@@ -106,9 +105,9 @@ func named(o *report.Object) string {
 	return o.Kind + " " + o.Namespace + "/" + name
 }
 
-// TestWorkloadFingerprints: a finding about a Pod is another than the same of its
-// ReplicaSet, and keeps its fingerprint when the template, and with it every
-// generated name, changes.
+// TestWorkloadFingerprints checks that a finding about a Pod has a different fingerprint than the
+// same finding about its ReplicaSet, and keeps it when the template, and with it every generated
+// name, changes.
 func TestWorkloadFingerprints(t *testing.T) {
 	fingerprints := func(tag string) map[string]string {
 		found := map[string]string{}

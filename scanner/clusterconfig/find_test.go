@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// written is a setting in a line.
+// written formats a setting as a line.
 func written(s clusterconfig.Setting) string {
 	return fmt.Sprintf("%s:%d %s", s.Path, s.Line, s.Version+release.Settings(s.FeatureGates)+release.Settings(s.RuntimeConfig))
 }

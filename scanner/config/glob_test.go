@@ -76,7 +76,7 @@ func TestChooses(t *testing.T) {
 	}
 }
 
-// A glob comes from a configuration file, so it must not be a way to spend time.
+// A glob comes from a configuration file, so matching it must not take long.
 func TestMatchGlobIsPolynomial(t *testing.T) {
 	glob := strings.Repeat("**/a/", 40) + "b"
 	name := strings.Repeat("a/", 200) + "c"

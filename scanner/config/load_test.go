@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tree is a tree with a configuration, without one when it is "".
+// tree returns a tree with a configuration, or without one if text is "".
 func tree(text string) fstest.MapFS {
 	if text == "" {
 		return fstest.MapFS{}
@@ -67,7 +67,8 @@ func TestLoadWithoutBase(t *testing.T) {
 	}
 }
 
-// TestLoadOtherName: a configuration that would be ignored for its name is a mistake.
+// TestLoadOtherName checks that a configuration which would be ignored because of its name is an
+// error.
 func TestLoadOtherName(t *testing.T) {
 	other := fstest.MapFS{".preadmit.yml": {Data: []byte(header)}}
 	const want = ".preadmit.yml:1:1: is not read: the name of the configuration is .preadmit.yaml"

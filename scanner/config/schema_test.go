@@ -77,7 +77,7 @@ func TestSchemaFields(t *testing.T) {
 	}
 }
 
-// TestSchemaAgrees puts the same files to the schema and to Parse.
+// TestSchemaAgrees checks that the schema and Parse agree on the same files.
 func TestSchemaAgrees(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
 	if err != nil {

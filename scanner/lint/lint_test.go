@@ -23,9 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write the want files of testdata anew")
 
-// TestRules lints the trees in testdata. An archive holds the tree; files below
-// context/ are given beside it; want is what is found, one line each; author, when
-// there is one, holds --as and the groups.
+// TestRules lints the trees in testdata. An archive has the tree; files below context/ are extra
+// objects; want has the expected findings, one per line; author, if present, has the values of --as
+// and the groups.
 func TestRules(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -78,7 +78,7 @@ func input(archive *txtar.Archive) lint.Input {
 	return in
 }
 
-// lines writes findings for people who compare them.
+// lines formats findings for comparison.
 func lines(r *report.LintReport) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
@@ -233,7 +233,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestDocumentedRules compares the table of docs/lint.md with the code's.
+// TestDocumentedRules compares the table of docs/lint.md with the rules in the code.
 func TestDocumentedRules(t *testing.T) {
 	data, err := os.ReadFile("../../docs/lint.md")
 	if err != nil {

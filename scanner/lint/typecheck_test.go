@@ -10,10 +10,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/lint"
 )
 
-// TestKubernetesDocumentation type checks the examples of the Kubernetes
-// documentation
-// (kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy,
-// "Type checking") and compares with the warnings it prints, blank lines aside.
+// TestKubernetesDocumentation type checks the examples of the Kubernetes documentation
+// (kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy, "Type checking")
+// and compares the warnings with those in it, except for blank lines.
 func TestKubernetesDocumentation(t *testing.T) {
 	tests := []struct{ name, resources, warning string }{
 		{

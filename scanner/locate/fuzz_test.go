@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
-// FuzzFields returns any text as an expression and as a variable: it must never
-// panic, hang or answer with something that is no path.
+// FuzzFields passes any text as an expression and as a variable: Fields must never panic, hang or
+// return an invalid path.
 func FuzzFields(f *testing.F) {
 	for _, seed := range []string{
 		"object.spec.replicas <= 10",
@@ -47,7 +47,7 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// TestHostile bounds what expressions made to be expensive may take.
+// TestHostile checks that the work for expressions made to be expensive is bounded.
 func TestHostile(t *testing.T) {
 	doubling := map[string]string{"v0": "[object.spec.replicas]", "s0": "object.metadata.name + 'xxxxxxxxxxxxxxxx'", "d0": "object.spec.replicas", "n0": "[object.metadata.name]"}
 	for i := 1; i < 3000; i++ {
@@ -92,7 +92,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// BenchmarkFields is what one finding costs once its expression is known.
+// BenchmarkFields measures one finding whose expression is already parsed.
 func BenchmarkFields(b *testing.B) {
 	finder := newFinder(b)
 	q := locate.Question{

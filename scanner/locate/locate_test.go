@@ -59,8 +59,8 @@ var variables = map[string]string{
 	"info":  "{'replicas': object.spec.replicas, 'name': object.metadata.name}",
 }
 
-// TestFields returns the wanted paths of expressions, the best first, with spaces
-// between them.
+// TestFields checks the paths that expressions return, the most relevant first, separated by
+// spaces.
 func TestFields(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		// Comparisons.
@@ -167,7 +167,7 @@ func TestFields(t *testing.T) {
 		{"object.spec.template.spec.containers.all(c, ['a'].exists(l, c.?securityContext.?user.orValue('') == l))", "spec.template.spec.containers[0].securityContext.user spec.template.spec.containers[1].securityContext.user spec.template.spec.containers[2].securityContext.user"},
 		{"!['docker.io/'].exists(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
 		{"!['docker.io/'].all(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
-		// Whose name it is comes last.
+		// Conditions on names come last.
 		{"!object.spec.template.spec.containers.exists(c, c.name == 'side' && c.image.endsWith(':latest'))", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
 		{"!object.spec.template.spec.containers.exists(c, c.name.startsWith('si') && c.image == 'docker.io/side:latest')", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
 		{"object.spec.template.spec.containers.all(c, c.name != 'side' || !c.image.endsWith(':latest'))", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
@@ -204,7 +204,7 @@ func TestFields(t *testing.T) {
 		{"[1].all(variables, object.spec.replicas < variables)", "spec.replicas"},
 		{"variables.loop == 1", ""},
 		{"variables.a || variables.missing", ""},
-		// Libraries, types and what is not the object.
+		// Libraries, types and values from outside the object.
 		{"!quantity(object.spec.template.spec.containers[0].resources.limits.memory).isGreaterThan(quantity('500Mi'))", "spec.template.spec.containers[0].resources.limits.memory"},
 		{"type(object.spec.maxSurge) == int", "spec.maxSurge"},
 		{"type(object.spec.maxSurge) != string || int(object.spec.maxSurge.replace('%', '')) < 5", "spec.maxSurge"},
@@ -215,7 +215,7 @@ func TestFields(t *testing.T) {
 		{"namespaceObject.metadata.labels.env == 'prod' || object.spec.replicas < 3", "spec.replicas"},
 		{"params.max > 100", ""},
 		{"object.metadata.`labels`.tier == 'x'", "metadata.labels.tier"},
-		// What the API server never evaluates.
+		// Expressions that the API server never evaluates.
 		{"object.spec.replicas <", ""},
 		{"nonsense(object.spec.replicas)", "spec.replicas"},
 		{"Deployment{spec: 1}", ""},
@@ -237,7 +237,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfDeleted looks in the old object when there is no other.
+// TestFieldsOfDeleted checks that fields are found in the old object if there is no other.
 func TestFieldsOfDeleted(t *testing.T) {
 	f := newFinder(t)
 	for expression, want := range map[string]string{
@@ -261,7 +261,7 @@ func newFinder(t testing.TB) *locate.Finder {
 	return f
 }
 
-// parse reads YAML as the API server's decoders do: whole numbers are int64.
+// parse decodes YAML as the API server does: whole numbers are int64.
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var content map[string]any

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
-// TestPart tells the part of an image or name that an expression turns on.
+// TestPart checks which part of an image or name decides an expression.
 func TestPart(t *testing.T) {
 	const image, name = "spec.template.spec.containers[1].image", "metadata.name"
 	containers := "object.spec.template.spec.containers"
@@ -52,7 +52,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestLacks reports whether one more element would make a validation hold.
+// TestLacks checks whether one more element would make a validation hold.
 func TestLacks(t *testing.T) {
 	const path = "spec.template.spec.containers"
 	envoy := parse(t, `{name: envoy, image: "envoy:1"}`)

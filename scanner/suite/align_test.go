@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAlign: of two policies that deny, the server names either.
+// TestAlign checks that of two policies that deny, the server may return either.
 func TestAlign(t *testing.T) {
 	var archive strings.Builder
 	archive.WriteString("-- policies.yaml --\n")
@@ -54,7 +54,7 @@ requests:
 	}
 }
 
-// TestAlignErrorsOfMaps: errors of labels have no order on a server.
+// TestAlignErrorsOfMaps checks that the order of errors of labels does not matter.
 func TestAlignErrorsOfMaps(t *testing.T) {
 	recorded := Verdict{Message: `ConfigMap "a" is invalid: [metadata.labels: one, metadata.labels: two]`}
 	for message, same := range map[string]bool{

@@ -29,7 +29,8 @@ const explainedRequests = `requests:
   oldObject: {apiVersion: v1, kind: Pod, metadata: {name: web, namespace: default}, spec: {containers: [{name: a, image: a}]}}
 `
 
-// explained is the explanation of a case with one policy, whose spec is given but for what it matches.
+// explainedCase returns the explanation of a case with one policy. spec is its spec without
+// matchConstraints.
 func explainedCase(t *testing.T, name, spec, binding string) *report.ExplainReport {
 	t.Helper()
 	policies := `apiVersion: admissionregistration.k8s.io/v1
@@ -55,7 +56,7 @@ spec: {policyName: p.example.com, validationActions: [Deny]` + binding + `}
 	return r
 }
 
-// part finds a part of an expression by its text, in the rounds of loops too.
+// part returns the part of an expression with a text, also from rounds of loops.
 func part(parts []report.ExplainedPart, text string) *report.ExplainedPart {
 	for i := range parts {
 		p := &parts[i]
@@ -74,7 +75,7 @@ func part(parts []report.ExplainedPart, text string) *report.ExplainedPart {
 	return nil
 }
 
-// TestExplainParts: each part has the value that it has when it is evaluated by itself.
+// TestExplainParts checks that each part has the value it has when evaluated alone.
 func TestExplainParts(t *testing.T) {
 	for _, test := range []struct{ expression, part, want string }{
 		{"object.metadata.name == 'web'", "object.metadata.name", `value "web"`},
@@ -115,7 +116,7 @@ func TestExplainParts(t *testing.T) {
 	}
 }
 
-// TestExplainRounds: a loop has a round for each element that it came to.
+// TestExplainRounds checks that a loop has a round for each element that it reached.
 func TestExplainRounds(t *testing.T) {
 	r := explainedCase(t, "pod", `  validations: [{expression: "object.spec.containers.all(c, c.image.startsWith('good/'))"}]`, "")
 	whole := r.Policies[0].Expressions[0].Parts[0]
@@ -135,7 +136,7 @@ func TestExplainRounds(t *testing.T) {
 	}
 }
 
-// TestExplainBranches: of two branches that read the same, one is evaluated.
+// TestExplainBranches checks that of two branches with the same fields one is evaluated.
 func TestExplainBranches(t *testing.T) {
 	for condition, want := range map[string]string{"web": "value value skipped", "other": "value skipped value"} {
 		r := explainedCase(t, "pod", `  validations: [{expression: "(object.metadata.name == '`+condition+`' ? object.metadata.namespace : object.metadata.namespace) == 'default'"}]`, "")
@@ -149,8 +150,8 @@ func TestExplainBranches(t *testing.T) {
 	}
 }
 
-// TestExplainVariables: a variable has its parts, and the reason when nobody reads it; what has no
-// value because of the match conditions says so.
+// TestExplainVariables checks that a variable has its parts, or the reason why it was not read, and that
+// values missing because of match conditions have this reason.
 func TestExplainVariables(t *testing.T) {
 	const spec = `  variables:
   - {name: images, expression: "object.spec.containers.map(c, c.image)"}
@@ -184,7 +185,7 @@ func TestExplainVariables(t *testing.T) {
 	}
 }
 
-// TestExplainMatching names the field because of which a policy does not apply.
+// TestExplainMatching checks which field is named as the reason why a policy does not apply.
 func TestExplainMatching(t *testing.T) {
 	const spec = `  validations: [{expression: "true"}]`
 	for _, test := range []struct{ name, binding, field, why string }{
@@ -210,7 +211,7 @@ func TestExplainMatching(t *testing.T) {
 	}
 }
 
-// TestExplainSecret: nothing in an explanation tells what a Secret holds.
+// TestExplainSecret checks that an explanation shows no content of a Secret.
 func TestExplainSecret(t *testing.T) {
 	r := explainedCase(t, "secret", `  variables: [{name: v, expression: "object.data"}]
   validations:
@@ -234,7 +235,7 @@ func TestExplainSecret(t *testing.T) {
 	}
 }
 
-// TestExplainBombs: what is shown of expressions that go on and on is bounded.
+// TestExplainBombs checks that what is shown of very large expressions is bounded.
 func TestExplainBombs(t *testing.T) {
 	ten := "[0,1,2,3,4,5,6,7,8,9]"
 	nested := "true"
@@ -254,8 +255,8 @@ func TestExplainBombs(t *testing.T) {
 	}
 }
 
-// explainedFiles is the explanation of the request of a name in a suite of these files, with the
-// whole of it as JSON.
+// explainedFiles returns the explanation of the request with a name in a suite of these files, and its
+// whole JSON.
 func explainedFiles(t *testing.T, policies, context, requests, name string, opts explain.Options) (*report.ExplainReport, string) {
 	t.Helper()
 	s, err := Load(fstest.MapFS{PoliciesFile: {Data: []byte(policies)}, ContextFile: {Data: []byte(context)}, RequestsFile: {Data: []byte(requests)}})
@@ -334,8 +335,8 @@ spec: {policyName: m2}
 
 const copyingSecret = `{apiVersion: v1, kind: Secret, metadata: {name: sec, namespace: default}, data: {password: aHVudGVyMnNlY3JldA==}}`
 
-// TestExplainCopiedSecret: what policies copy from a Secret to another object, to an audit annotation
-// or to an error is not told, whichever policy is asked for.
+// TestExplainCopiedSecret checks that values which policies copy from a Secret to another object, an
+// audit annotation or an error are not shown, whichever policy is selected.
 func TestExplainCopiedSecret(t *testing.T) {
 	requests := `requests:
 - {name: cm, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}}
@@ -359,8 +360,8 @@ func TestExplainCopiedSecret(t *testing.T) {
 	}
 }
 
-// TestExplainShortSecret: a short value of a Secret is not told by policies that read what others copied
-// of it, whether they quote it, write it otherwise or are invoked before.
+// TestExplainShortSecret checks that a short value of a Secret is not shown by policies that read a
+// copy, whether they quote it, format it otherwise or are invoked earlier.
 func TestExplainShortSecret(t *testing.T) {
 	const policies = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -426,8 +427,8 @@ spec: {policyName: p1, validationActions: [Warn, Audit]}
 	}
 }
 
-// TestExplainParams: each param of each binding has its own values, costs and changes, also when one
-// binding alone is asked for.
+// TestExplainParams checks that each param of each binding has its own values, costs and changes, also
+// if a single binding is selected.
 func TestExplainParams(t *testing.T) {
 	const policies = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -484,8 +485,8 @@ spec: {policyName: m1, paramRef: {name: c3, namespace: default, parameterNotFoun
 	}
 }
 
-// TestExplainMissing: a policy without a binding and a binding without a policy, of both kinds, are
-// named, with what is missing.
+// TestExplainMissing checks that policies without a binding and bindings without a policy, of both
+// kinds, are listed with what is missing.
 func TestExplainMissing(t *testing.T) {
 	rules := "resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]"
 	s, err := Load(fstest.MapFS{RequestsFile: {Data: []byte(explainedRequests)}, PoliciesFile: {Data: []byte(`

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// suiteTree makes a file system of a txtar archive.
+// suiteTree returns a file system from a txtar archive.
 func suiteTree(archive string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
@@ -18,7 +18,7 @@ func suiteTree(archive string) fstest.MapFS {
 	return fsys
 }
 
-// named is an object of the group of policies.
+// named returns an object of the API group of policies.
 func named(kind, name string) string {
 	return "{apiVersion: admissionregistration.k8s.io/v1, kind: " + kind + ", metadata: {name: " + name + "}}\n"
 }
@@ -124,7 +124,7 @@ requests:
 	}
 }
 
-// TestLoadSameTwice: nothing is lost where both are the same, as in recorded suites.
+// TestLoadSameTwice checks that repeated equal objects are accepted, as in recorded suites.
 func TestLoadSameTwice(t *testing.T) {
 	const limit = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}, data: {c: d}}\n"
 	s, err := Load(suiteTree(`-- requests.yaml --
@@ -178,8 +178,9 @@ nothing
 	}
 }
 
-// TestLoadState: what policies and the server read may be beside the policies, a file that is named
-// twice is read once, items of a list have its kind, and policies of one name are known.
+// TestLoadState checks that objects which policies and the server read may be in the files of
+// policies, that a file named twice is read once, that items take their kind from their list, and
+// that policies of the same name are accepted.
 func TestLoadState(t *testing.T) {
 	s, err := Load(suiteTree(`-- requests.yaml --
 policies: [policies.yaml, extra.yaml]

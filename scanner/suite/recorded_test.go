@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// TestWhatIsNotCompared: what a server adds when it is slow is no difference, a refused policy may
-// have no name, and a PUT is to the name of what it updates.
+// TestWhatIsNotCompared checks that annotations of slow servers are no difference, that a refused
+// policy may have no name, and that a PUT has the name of the object that it updates.
 func TestWhatIsNotCompared(t *testing.T) {
 	s, err := Load(fstest.MapFS{
 		PoliciesFile: {Data: []byte("{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicyBinding, spec: {policyName: p}}\n")},
@@ -41,8 +41,8 @@ verdicts:
 	}
 }
 
-// TestObjectsOfSecrets: what is stored of a Secret is compared as of any object, and no
-// difference shows its values.
+// TestObjectsOfSecrets checks that a stored Secret is compared like other objects, and that
+// differences do not show its values.
 func TestObjectsOfSecrets(t *testing.T) {
 	const archive = `-- policies.yaml --
 apiVersion: admissionregistration.k8s.io/v1

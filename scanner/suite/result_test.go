@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// shop is a suite whose policy wants small ConfigMaps and Secrets.
+// shop is a suite with a policy that requires small ConfigMaps and Secrets.
 const shop = `-- policies.yaml --
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -53,7 +53,7 @@ func testSuite(t *testing.T, archive string) *Result {
 	return r
 }
 
-// fix makes the policy of shop one that the server accepts.
+// fix returns the suite with a policy that the server accepts.
 func fix(archive string) string {
 	return strings.ReplaceAll(archive, " && object.metadata.name != params", "")
 }
@@ -87,8 +87,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestRefusedPolicy: a policy that is refused judges nothing, which nobody may
-// overlook.
+// TestRefusedPolicy checks that a refused policy, which judges nothing, is always a failure.
 func TestRefusedPolicy(t *testing.T) {
 	const silent = "-- expected.yaml --\nverdicts:\n- {name: fine, allowed: true}\n"
 	r := testSuite(t, shop+silent)
@@ -126,8 +125,8 @@ func TestExplanations(t *testing.T) {
 	}
 }
 
-// TestExplanationsMask: what a Secret holds is shown nowhere, not by way of a
-// variable either.
+// TestExplanationsMask checks that values of a Secret are shown nowhere, including through
+// variables.
 func TestExplanationsMask(t *testing.T) {
 	archive := strings.NewReplacer("kind: ConfigMap", "kind: Secret", "data: {a: b}", "stringData: {a: bad}", "data: {a: abcdefghij}",
 		"stringData: {a: hunter2}", "!= 'bad'", "== 'x'").Replace(fix(shop))
@@ -156,7 +155,8 @@ func TestLongValuesAreCut(t *testing.T) {
 	}
 }
 
-// TestIndeterminate: what cannot be judged never counts as expected by accident.
+// TestIndeterminate checks that an indeterminate verdict never counts as the expected one by
+// accident.
 func TestIndeterminate(t *testing.T) {
 	const conversion = `-- context.yaml --
 apiVersion: apiextensions.k8s.io/v1
@@ -208,7 +208,7 @@ func record(t *testing.T, r *Result) string {
 	return string(data)
 }
 
-// TestRecord: what Record writes is what the next run wants, byte for byte.
+// TestRecord checks that the next run accepts the output of Record, byte for byte.
 func TestRecord(t *testing.T) {
 	control := strings.ReplaceAll(shop, "message: too long", `message: "\x7Fmany\u0085ways\u0007"`)
 	for _, archive := range []string{shop, fix(shop), fix(control)} {

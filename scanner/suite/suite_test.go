@@ -62,9 +62,9 @@ func runSuite(t *testing.T, dir string) {
 	}
 }
 
-// TestRecordedCollections runs suites recorded from public policy collections,
-// which are not part of this repository: PREADMIT_CONFORMANCE names their
-// directory, ../shared/conformance/real-world beside the repository otherwise.
+// TestRecordedCollections runs suites recorded from public policy collections, which are not part
+// of this repository. They are in the directory PREADMIT_CONFORMANCE, or by default in
+// ../shared/conformance/real-world next to the repository.
 func TestRecordedCollections(t *testing.T) {
 	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CONFORMANCE")

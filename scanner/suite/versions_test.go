@@ -16,13 +16,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// minorVariable has the test program imitate the API server of a minor version.
+// minorVariable is the environment variable with the minor version that the test program imitates.
 const minorVariable = "PREADMIT_TEST_MINOR"
 
-// latest is the minor version that suites are recorded from.
+// latest is the minor version from which suites are recorded.
 const latest = "1.36"
 
-// imitate makes the process imitate the API server that minorVariable names.
+// imitate makes the process imitate the API server of the version in minorVariable.
 func imitate() error {
 	minor := os.Getenv(minorVariable)
 	if minor == "" {
@@ -35,10 +35,10 @@ func imitate() error {
 	return emulation.Set(release.Release{Version: version})
 }
 
-// TestMinorVersions runs the suites as the API servers of 1.34 to 1.36 and compares with what these
-// answered (`make conformance-live MINOR=1.35 UPDATE=1`): their records are in testdata/records where
-// they differ from those of the latest. Feature gates are a state of the process, so each version
-// has its own.
+// TestMinorVersions runs the suites as the API servers of 1.34 to 1.36 and compares the verdicts with
+// recorded ones (`make conformance-live MINOR=1.35 UPDATE=1`). Records that differ from those of the
+// latest version are in testdata/records. Feature gates are global to a process, so each version runs
+// in its own.
 func TestMinorVersions(t *testing.T) {
 	if os.Getenv(minorVariable) != "" {
 		t.Skip("this is the child")
@@ -59,7 +59,7 @@ func TestMinorVersions(t *testing.T) {
 	}
 }
 
-// TestAsMinorVersion is what TestMinorVersions runs.
+// TestAsMinorVersion is run by TestMinorVersions for one version.
 func TestAsMinorVersion(t *testing.T) {
 	minor := os.Getenv(minorVariable)
 	if minor == "" {
@@ -108,8 +108,8 @@ func TestAsMinorVersion(t *testing.T) {
 	}
 }
 
-// suitesFor are the directories of the suites that servers of all versions can be asked: those
-// without MutatingAdmissionPolicies, which 1.36 serves first.
+// suitesFor returns the directories of the suites for servers of all versions: those without
+// MutatingAdmissionPolicies, which are served from 1.36 on.
 func suitesFor(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -126,7 +126,7 @@ func suitesFor(t *testing.T) []string {
 	})
 }
 
-// withRecord opens a suite with another record, if there is one.
+// withRecord opens a suite with another record if there is one.
 func withRecord(dir, record string) (*Suite, error) {
 	data, err := os.ReadFile(record)
 	if os.IsNotExist(err) {
@@ -141,7 +141,7 @@ func withRecord(dir, record string) (*Suite, error) {
 	return Load(files)
 }
 
-// knownDifferences are those that emulation does not reach, one a line as SUITE: REQUEST: FIELD.
+// knownDifferences returns the known differences of emulation, one per line as SUITE: REQUEST: FIELD.
 func knownDifferences(t *testing.T, minor string) map[string]bool {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "records", minor, "differences.txt"))

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestFollow finds the word HERE of a value in the YAML it was written as.
+// TestFollow checks that the word HERE of a value is found in its YAML.
 func TestFollow(t *testing.T) {
 	tests := map[string]string{
 		"plain":                       "a: b + HERE\n",
@@ -43,8 +43,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowGivesUp: a value that is not what is written, or written in a way that
-// is not followed, has no place.
+// TestFollowGivesUp checks values that differ from the text, or whose notation is not supported:
+// they have no place.
 func TestFollowGivesUp(t *testing.T) {
 	tests := []struct {
 		name, text, value string

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLineHashes: the values are those that the tests of GitHub's uploader expect
+// TestLineHashes checks the values that the tests of GitHub's uploader expect
 // (github/codeql-action, src/fingerprints.test.ts).
 func TestLineHashes(t *testing.T) {
 	ended := []string{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOnlySecretsAreMasked holds that values of Secrets are masked, and nothing else. Lines that are to
-// be masked end with hunter2.
+// TestOnlySecretsAreMasked checks that values of Secrets are masked, and nothing else. Lines to be
+// masked end with hunter2.
 func TestOnlySecretsAreMasked(t *testing.T) {
 	const file = `apiVersion: gateway.networking.k8s.io/v1beta1
 kind: ReferenceGrant
@@ -105,8 +105,8 @@ images:
 	}
 }
 
-// TestMaskUnparsed holds that a document that does not parse hides all that a Secret in it
-// may have.
+// TestMaskUnparsed checks that a document which does not parse is masked wherever it may have values of
+// a Secret.
 func TestMaskUnparsed(t *testing.T) {
 	for _, lines := range [][]string{
 		{"kind: Secret", "data:", "  password: hunter2", "  - : : [", "type: Opaque"},
