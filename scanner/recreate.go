@@ -24,8 +24,8 @@ const (
 	always
 )
 
-// chooseApplier sets the applier for the request and returns when the object is recreated, from the tool's options in the
-// object's metadata and its deployer's spec:
+// chooseApplier sets the applier for the request and returns when the object is recreated, from the tool's options
+// in the object's metadata and its deployer's spec:
 //   - Flux: spec.force of the Kustomization, or the annotation or label
 //     kustomize.toolkit.fluxcd.io/force: enabled before or after the change
 //     (github.com/fluxcd/pkg/ssa, shouldForceApply);

@@ -26,7 +26,8 @@ const (
 	helmPolicy = "helm.sh/resource-policy"
 )
 
-// hasMetadata reports whether a label or an annotation of an object has a value. Like the controllers, it ignores case.
+// hasMetadata reports whether a label or an annotation of an object has a value. Like controllers,
+// it ignores case.
 func hasMetadata(o *admission.Object, key, value string) bool {
 	if !mentions(o, key) {
 		return false
@@ -153,7 +154,7 @@ func (c *Change) RunsDeletionHooks(root render.Root) bool {
 	return c.FateOf(root) == Deleted
 }
 
-// Earlier returns the objects of a root at base, including those of a unit whose parent was another root then.
+// Earlier returns the objects of a root at base, also if its unit had another parent then.
 func (c *Change) Earlier(base, head *Rendered) []*admission.Object {
 	if base != nil || c.Base == nil || head.Root.Object == (render.ObjectRef{}) {
 		return base.All()

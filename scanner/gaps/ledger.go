@@ -23,7 +23,7 @@ type Ledger struct {
 	Notes []report.Diagnostic
 
 	gaps []Gap
-	// unjudged has the roots that are not judged at all because of the change.
+	// unjudged has the roots that are not judged as a whole and count against the change.
 	unjudged map[render.RootID]bool
 	gathered map[string]*gathered
 	options  Options
