@@ -16,8 +16,8 @@ type objectID struct {
 
 func idOf(root string, o *report.Object) objectID { return objectID{root, *o} }
 
-// maxReasons is the maximum number of reasons in the report why verdicts are not exact.
-const maxReasons = 20
+// mostReasons is the maximum number of reasons in the report why verdicts are not exact.
+const mostReasons = 20
 
 // coverage returns for how many objects the verdict is exact; nil if there are no objects.
 func coverage(objects map[objectID]bool, gaps []report.Indeterminate) *report.Coverage {
@@ -43,7 +43,7 @@ func coverage(objects map[objectID]bool, gaps []report.Indeterminate) *report.Co
 	slices.SortFunc(c.Unknown, func(a, b report.UnknownCount) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Reason, b.Reason))
 	})
-	c.Unknown = c.Unknown[:min(len(c.Unknown), maxReasons)]
+	c.Unknown = c.Unknown[:min(len(c.Unknown), mostReasons)]
 	return c
 }
 

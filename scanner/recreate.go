@@ -93,7 +93,7 @@ func isInvalid(code int32) bool {
 
 // recreate judges the requests of a tool that deletes the object and creates it again.
 func (r *review) recreate(ctx context.Context) error {
-	return r.judgeInstead(ctx, target.Pair{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live}, r.creation())
+	return r.instead(ctx, target.Pair{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live}, r.creation())
 }
 
 // creation returns the pair for creating the object after its deletion.
@@ -101,8 +101,8 @@ func (r *review) creation() target.Pair {
 	return target.Pair{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true}
 }
 
-// judgeInstead judges the given pairs in place of the review's own pair.
-func (r *review) judgeInstead(ctx context.Context, pairs ...target.Pair) error {
+// instead judges the given pairs in place of the review's own pair.
+func (r *review) instead(ctx context.Context, pairs ...target.Pair) error {
 	for _, p := range pairs {
 		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, was: r.was, applier: r.applier, versioned: r.versioned, Capture: r.Capture}
 		next.out.requests = 1

@@ -217,7 +217,7 @@ func joinFindings(sorted []report.Finding) []report.Finding {
 	for _, f := range sorted {
 		var same *report.Finding
 		for i := len(joined) - 1; i >= 0 && joined[i].Location.Path == f.Location.Path && joined[i].Location.StartLine == f.Location.StartLine; i-- {
-			if sameExceptVersion(&joined[i], &f) {
+			if alike(&joined[i], &f) {
 				same = &joined[i]
 				break
 			}
@@ -235,8 +235,8 @@ func joinFindings(sorted []report.Finding) []report.Finding {
 	return joined
 }
 
-// sameExceptVersion reports whether two findings differ at most in Kubernetes version and fingerprint.
-func sameExceptVersion(a, b *report.Finding) bool {
+// alike reports whether two findings differ at most in Kubernetes version and fingerprint.
+func alike(a, b *report.Finding) bool {
 	x, y := *a, *b
 	x.Kubernetes, y.Kubernetes, x.Fingerprint, y.Fingerprint = nil, nil, "", ""
 	return reflect.DeepEqual(x, y)

@@ -116,7 +116,7 @@ func (r *review) changed(ctx context.Context) error {
 	if r.mayBeGone(final) {
 		r.capture(&final, string(r.Operation()), nil)
 		r.indeterminate(gaps.Object, "", fmt.Sprintf("the API server would refuse it (%s), but after its ttlSecondsAfterFinished the cluster deletes the Job: if it is gone by then, it is created", final.Refusal.ErrStatus.Message))
-		return r.judgeInstead(ctx, r.creation())
+		return r.instead(ctx, r.creation())
 	}
 	if r.Proposed != r.InForce {
 		r.out.evaluations += final.Evaluations

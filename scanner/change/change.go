@@ -298,7 +298,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 			}
 		}
 		c.install()
-		c.setDeployed(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
+		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
 	}
 	for _, s := range c.Trees() {
 		if how.Deploy == nil {

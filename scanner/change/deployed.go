@@ -174,10 +174,10 @@ func (c *Change) Unevaluated() int {
 	return most
 }
 
-// setDeployed sets the roots of both trees to those that are deployed: units and the roots that are applied by hand to
+// settle sets the roots of both trees to those that are deployed: units and the roots that are applied by hand to
 // start them. Without deployers it keeps all discovered roots. Roots that no unit applies become Unclaimed, unless
 // they are to be judged.
-func (c *Change) setDeployed(judgeUnclaimed bool) {
+func (c *Change) settle(judgeUnclaimed bool) {
 	if c.HasDeployers() {
 		c.dropUndeployed(judgeUnclaimed)
 	}

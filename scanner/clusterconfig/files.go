@@ -77,7 +77,7 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 		}
 	}
 	for _, field := range f.versions {
-		if n := at(document, field); n != nil && f.isKubernetesVersion(n.Value) {
+		if n := at(document, field); n != nil && f.follows(n.Value) {
 			add(n, Setting{Version: versionOf(n.Value)})
 		}
 	}
@@ -113,8 +113,8 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 	return all
 }
 
-// isKubernetesVersion reports whether a value is a Kubernetes version.
-func (f *file) isKubernetesVersion(version string) bool {
+// follows reports whether a value is a Kubernetes version.
+func (f *file) follows(version string) bool {
 	if len(f.after) == 0 {
 		return true
 	}

@@ -64,25 +64,25 @@ var groups = [][]byte{
 	[]byte("upgrade.cattle.io/"), []byte("tuppr.home-operations.com/"), []byte("kubeadm.k8s.io/"),
 }
 
-// mayConfigure reports whether a file may configure API servers.
-func mayConfigure(data []byte) bool {
+// mayMatter reports whether a file may configure API servers.
+func mayMatter(data []byte) bool {
 	has := func(word []byte) bool { return bytes.Contains(data, word) }
 	return slices.ContainsFunc(words, has) || slices.ContainsFunc(groups, has)
 }
 
-// statement matches statements of a template, insertion the values that it inserts.
+// statement matches statements of a template, filled the values that it inserts.
 var (
 	statement = regexp.MustCompile(`(?m)^[ \t]*\{[%#].*[%#]\}[ \t]*$`)
-	insertion = regexp.MustCompile(`\{\{[^}\n]*\}\}`)
+	filled    = regexp.MustCompile(`\{\{[^}\n]*\}\}`)
 )
 
 // Read returns the settings in a file.
 func Read(name string, data []byte) []Setting {
-	if !mayConfigure(data) {
+	if !mayMatter(data) {
 		return nil
 	}
 	text := statement.ReplaceAll(data, nil)
-	text = insertion.ReplaceAll(text, []byte("unknown"))
+	text = filled.ReplaceAll(text, []byte("unknown"))
 	var all []Setting
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node

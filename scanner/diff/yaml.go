@@ -35,12 +35,12 @@ func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
 	before, after := contentOf(p.Base), contentOf(p.Head)
 	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
-	updated, otherErr := yamlOf(after)
+	young, otherErr := yamlOf(after)
 	if err := errors.Join(err, otherErr); err != nil {
 		c.Omitted = "the object is too large to compare"
 		return c
 	}
-	setDiff(&c, hunks(old, updated), limit)
+	setDiff(&c, hunks(old, young), limit)
 	return c
 }
 
@@ -49,12 +49,12 @@ func Lines(before, after map[string]any) []string {
 	before, after = runtime.DeepCopyJSON(before), runtime.DeepCopyJSON(after)
 	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
-	updated, otherErr := yamlOf(after)
+	young, otherErr := yamlOf(after)
 	if err != nil || otherErr != nil {
 		return nil
 	}
 	var c report.ObjectChange
-	setDiff(&c, hunks(old, updated), 64<<10)
+	setDiff(&c, hunks(old, young), 64<<10)
 	return c.Diff
 }
 
@@ -155,8 +155,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 }
 
 // hunks returns the lines of a unified diff without its header.
-func hunks(old, updated []byte) []string {
-	text := string(textdiff.Diff("base", old, "head", updated))
+func hunks(old, young []byte) []string {
+	text := string(textdiff.Diff("base", old, "head", young))
 	_, text, _ = strings.Cut(text, "\n+++ head\n")
 	if text == "" {
 		return nil

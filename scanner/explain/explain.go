@@ -38,7 +38,7 @@ func Request(ctx context.Context, s *server.Server, request admission.Ask, opts 
 		Request: requestOf(request), Policies: []report.ExplainedPolicy{},
 	}
 	x.out = out
-	x.secrets.addSecrets(request.Object, request.OldObject)
+	x.secrets.reads(request.Object, request.OldObject)
 	x.policies()
 	out.Answer = x.answer()
 	x.conceal()
@@ -168,7 +168,7 @@ func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s poli
 	params := []*admission.Object{nil}
 	if one.Applies = appliesOf(one.Matching); one.Applies != "no" && s.Policy.Spec.ParamKind != nil {
 		params = m.params(s.Policy, s.Binding)
-		x.secrets.addSecrets(params...)
+		x.secrets.reads(params...)
 		one.Matching = m.steps
 		one.Applies = appliesOf(one.Matching)
 	}
@@ -229,7 +229,7 @@ func (x *explainer) evaluated(engine *policy.Engine, req *admission.Request, s p
 		return
 	}
 	one.Expressions = masked(w)
-	x.secrets.addComputed(s.Policy.Name, w)
+	x.secrets.takes(s.Policy.Name, w)
 	for i := range w.MatchConditions {
 		c := &w.MatchConditions[i]
 		step := report.ExplainedMatch{Field: fmt.Sprintf("spec.matchConditions[%d]", i), Of: "policy", Result: "yes", Why: fmt.Sprintf("condition %q is true", c.Name)}
@@ -300,7 +300,7 @@ func expression(w *policy.Watched, why string) report.ExplainedExpression {
 	case w.Err != nil:
 		p.State, p.Why = report.StateError, clip(w.Err.Error(), 4*maxText)
 	default:
-		t.setResult(&p, w.Value)
+		t.settle(&p, w.Value)
 	}
 	e.State, e.Value, e.Why = p.State, p.Value, p.Why
 	if whole := partsOf(w); len(whole) == 1 {

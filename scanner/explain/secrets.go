@@ -40,8 +40,8 @@ func (s *hidden) hold(values ...string) {
 	}
 }
 
-// addSecrets adds the values of the Secrets among objects.
-func (s *hidden) addSecrets(objects ...*admission.Object) {
+// reads adds the values of the Secrets among objects.
+func (s *hidden) reads(objects ...*admission.Object) {
 	for _, o := range objects {
 		if o != nil {
 			s.hold(secrets.Values(o.Content())...)
@@ -49,9 +49,9 @@ func (s *hidden) addSecrets(objects ...*admission.Object) {
 	}
 }
 
-// addComputed adds the values that the expressions of a policy compute from a Secret: those that change
+// takes adds the values that the expressions of a policy compute from a Secret: those that change
 // when the Secret has other content.
-func (s *hidden) addComputed(name string, w *policy.Watch) {
+func (s *hidden) takes(name string, w *policy.Watch) {
 	if w.Sealed == nil {
 		return
 	}

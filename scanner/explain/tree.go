@@ -47,7 +47,7 @@ func partsOf(w *policy.Watched) []report.ExplainedPart {
 		} else if w.Err != nil {
 			p.State, p.Value, p.Why = report.StateError, "", clip(w.Err.Error(), maxText)
 		} else if w.Value != nil {
-			t.setResult(p, w.Value)
+			t.settle(p, w.Value)
 		}
 	}
 	return parts
@@ -65,7 +65,7 @@ func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.Expla
 		p.Line, p.Column = at.Line(), at.Column()+1
 	}
 	if v := t.valueOf(e, seen); v != nil {
-		t.setResult(&p, v)
+		t.settle(&p, v)
 	}
 	for i, child := range t.children(e) {
 		rounds := t.roundsOf(e, child, seen)
@@ -96,8 +96,8 @@ func isLiteral(e ast.Expr) bool {
 	return false
 }
 
-// setResult sets the result of a part.
-func (t *tree) setResult(p *report.ExplainedPart, v ref.Val) {
+// settle sets the result of a part.
+func (t *tree) settle(p *report.ExplainedPart, v ref.Val) {
 	p.State, p.Value, p.Why = report.StateValue, "", ""
 	switch v := v.(type) {
 	case *types.Err:

@@ -28,7 +28,7 @@ func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []targ
 	if count == 0 {
 		return
 	}
-	g := l.addToNote("no definition", root.String(), count, names...)
+	g := l.gather("no definition", root.String(), count, names...)
 	what := "1 object is of a kind"
 	if g.count > 1 {
 		what = fmt.Sprintf("%d objects are of kinds", g.count)

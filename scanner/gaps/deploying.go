@@ -21,9 +21,9 @@ const (
 	operatorGroup = "fluxcd.controlplane.io"
 )
 
-// deployedBy returns a description of the objects that a controller deploys because of an object and that are not
+// deploying returns a description of the objects that a controller deploys because of an object and that are not
 // rendered; empty for other kinds. Kustomizations of Flux are not included, since they are units.
-func deployedBy(kind schema.GroupKind, o *admission.Object) string {
+func deploying(kind schema.GroupKind, o *admission.Object) string {
 	switch kind.Group + "/" + kind.Kind {
 	case "helm.toolkit.fluxcd.io/HelmRelease":
 		return "the objects of " + chartOf(o)
@@ -71,7 +71,7 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		if l.isFollowed(t, p) {
 			continue
 		}
-		if what := deployedBy(kind, o); what != "" && !l.isRendered(t, p) {
+		if what := deploying(kind, o); what != "" && !l.isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, what+" are not judged")
 			continue
 		}
@@ -84,7 +84,7 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		for _, release := range t.Head.Releases {
 			if takesValues(release, p.Key) && !l.isUnit(t, t.Head.Cluster.Key(release)) {
-				l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deployedBy(release.GroupVersionKind().GroupKind(), release)))
+				l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
 			}
 		}
 	}

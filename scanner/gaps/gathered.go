@@ -16,8 +16,8 @@ type gathered struct {
 	roots, names []string
 }
 
-// addToNote adds objects of a root to the note with a key.
-func (l *Ledger) addToNote(key, root string, count int, names ...string) *gathered {
+// gather adds objects of a root to the note with a key.
+func (l *Ledger) gather(key, root string, count int, names ...string) *gathered {
 	g := l.gathered[key]
 	if g == nil {
 		g = &gathered{at: len(l.Notes)}

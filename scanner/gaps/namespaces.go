@@ -25,7 +25,7 @@ func (l *Ledger) AssumedNamespace(t *target.Target, root render.RootID, pairs []
 	if count == 0 {
 		return
 	}
-	g := l.addToNote("assumed namespace "+assumed, root.String(), count)
+	g := l.gather("assumed namespace "+assumed, root.String(), count)
 	what := "an object names"
 	if g.count > 1 {
 		what = fmt.Sprintf("%d objects name", g.count)

@@ -72,7 +72,7 @@ func (l *Locator) FindFields(findings []Finding) {
 				f.Input = nil
 			}
 		}
-		findings[i].mapFields()
+		findings[i].settle()
 	}
 }
 
@@ -108,7 +108,7 @@ func (l *Locator) locateValidation(ctx context.Context, f *Finding) (report.Loca
 
 func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) report.Location {
 	claim := proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: c.field, Part: c.part, Place: source.Place(c.field, c.part)}
-	if r, ok := l.removalOf(f, source, c); ok {
+	if r, ok := l.takenOut(f, source, c); ok {
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
 	claim.Place = l.preferWritten(f, claim.Place)
@@ -118,9 +118,9 @@ func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) repo
 	return loc
 }
 
-// removalOf returns the removal by a patch of a list element or map entry that the validation
+// takenOut returns the removal by a patch of a list element or map entry that the validation
 // requires.
-func (l *Locator) removalOf(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
+func (l *Locator) takenOut(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
 	if f.Input == nil {
 		return origin.Removal{}, false
 	}

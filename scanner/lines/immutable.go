@@ -20,12 +20,12 @@ func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []str
 		return []string{cause.Field}
 	}
 	old, existed := origin.Field(before, cause.Field)
-	updated, exists := origin.Field(after, cause.Field)
+	young, exists := origin.Field(after, cause.Field)
 	if !existed || !exists {
 		return []string{cause.Field}
 	}
 	exceptions := exceptionsOf(cause.Message)
-	changed := slices.DeleteFunc(differing(cause.Field, old, updated), func(field string) bool { return mayChange(field, cause.Field, exceptions) })
+	changed := slices.DeleteFunc(differing(cause.Field, old, young), func(field string) bool { return mayChange(field, cause.Field, exceptions) })
 	if len(changed) == 0 {
 		return []string{cause.Field}
 	}
@@ -68,14 +68,14 @@ func isWithin(field, other string) bool {
 }
 
 // differing returns the innermost fields in a field whose values differ.
-func differing(field string, old, updated any) []string {
-	if reflect.DeepEqual(old, updated) {
+func differing(field string, old, young any) []string {
+	if reflect.DeepEqual(old, young) {
 		return nil
 	}
 	var changed []string
 	switch a := old.(type) {
 	case map[string]any:
-		b, ok := updated.(map[string]any)
+		b, ok := young.(map[string]any)
 		if !ok {
 			break
 		}
@@ -86,7 +86,7 @@ func differing(field string, old, updated any) []string {
 			}
 		}
 	case []any:
-		b, ok := updated.([]any)
+		b, ok := young.([]any)
 		if !ok || len(a) != len(b) {
 			break
 		}

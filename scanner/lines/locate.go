@@ -40,7 +40,7 @@ func (l *Locator) Locate(ctx context.Context, findings, remarks []Finding, objec
 			l.explain(ctx, f)
 		}
 		if of.subject != nil {
-			l.releaseSources(of.subject)
+			l.forget(of.subject)
 		}
 		return nil
 	})

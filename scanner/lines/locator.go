@@ -46,9 +46,9 @@ func keyOf(o *admission.Object) sourceKey {
 	return sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 }
 
-// releaseSources releases the sources of the root of an object, which take as much memory as rendering it. They are
+// forget releases the sources of the root of an object, which take as much memory as rendering it. They are
 // loaded again if needed.
-func (l *Locator) releaseSources(o *admission.Object) {
+func (l *Locator) forget(o *admission.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.sources, keyOf(o))

@@ -54,9 +54,9 @@ func (f *Finding) writtenField(field string) (written string, ok bool) {
 	return field, true
 }
 
-// mapFields maps the fields at fault to the object as written, and releases the mutated objects, which
+// settle maps the fields at fault to the object as written, and releases the mutated objects, which
 // are large.
-func (f *Finding) mapFields() {
+func (f *Finding) settle() {
 	if len(f.Mutations) > 0 {
 		f.Fields, f.settled, f.Mutations = f.written(f.Fields), true, nil
 	}

@@ -83,22 +83,22 @@ func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveye
 		}
 	}
 	for _, p := range of.Loaded.Set.Policies {
-		c.addPolicy(&policySubject{Policy: p, linted: linted[p.Source]})
+		c.take(&policySubject{Policy: p, linted: linted[p.Source]})
 	}
 	for _, m := range of.Loaded.Set.Mutations {
-		c.addPolicy(&policySubject{Policy: m.Matching(), mutation: m, linted: linted[m.Source]})
+		c.take(&policySubject{Policy: m.Matching(), mutation: m, linted: linted[m.Source]})
 	}
 	for _, b := range of.Loaded.Set.Bindings {
-		c.addBinding(&bindingSubject{Binding: b, linted: linted[b.Source]})
+		c.bind(&bindingSubject{Binding: b, linted: linted[b.Source]})
 	}
 	for _, b := range of.Loaded.Set.MutationBindings {
-		c.addBinding(&bindingSubject{Binding: b.Matching(), mutation: b, linted: linted[b.Source]})
+		c.bind(&bindingSubject{Binding: b.Matching(), mutation: b, linted: linted[b.Source]})
 	}
 	return c
 }
 
-// addPolicy adds a policy.
-func (c *cluster) addPolicy(p *policySubject) {
+// take adds a policy.
+func (c *cluster) take(p *policySubject) {
 	p.expressions = expressionsOf(p)
 	p.matched, p.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
 	c.policies = append(c.policies, p)
@@ -120,8 +120,8 @@ func (b *bindingSubject) binds() schema.GroupKind {
 	return kinds.Policy
 }
 
-// addBinding connects a binding with its policies.
-func (c *cluster) addBinding(b *bindingSubject) {
+// bind connects a binding with its policies.
+func (c *cluster) bind(b *bindingSubject) {
 	c.bindings = append(c.bindings, b)
 	for _, p := range c.policies {
 		if p.kind() == b.binds() && p.Name == b.Spec.PolicyName {

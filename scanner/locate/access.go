@@ -98,7 +98,7 @@ func (r *run) find(base, key value) (v value, found bool, why fields) {
 		}
 		if got, ok := val.Find(key.val); ok && got != nil {
 			v = base.entry(val, key.val, place)
-			r.addMentioned(v.at)
+			r.mention(v.at)
 			return v.because(key.why), true, nil
 		}
 	case traits.Lister:
@@ -106,7 +106,7 @@ func (r *run) find(base, key value) (v value, found bool, why fields) {
 		size, _ := val.Size().(types.Int)
 		if err == nil && i >= 0 && i < int(size) {
 			v = base.item(val, types.Int(i))
-			r.addMentioned(v.at)
+			r.mention(v.at)
 			return v.because(key.why), true, nil
 		}
 		if base.at == nil || err != nil {
@@ -115,14 +115,14 @@ func (r *run) find(base, key value) (v value, found bool, why fields) {
 		return value{}, false, union(at(base.at), key.why)
 	}
 	place = place.missing()
-	r.addMentioned(place)
+	r.mention(place)
 	if place == nil {
 		return value{}, false, union(base.why, key.why)
 	}
 	return value{}, false, union(at(place), key.why)
 }
 
-func (r *run) addMentioned(place *path) {
+func (r *run) mention(place *path) {
 	if place != nil && len(r.mentioned) < maxFields {
 		r.mentioned = union(r.mentioned, at(place))
 	}

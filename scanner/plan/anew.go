@@ -16,11 +16,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/written"
 )
 
-// judgedAgain returns the policies that have to judge objects which the change does not touch:
+// judgeAnew returns the policies that have to judge objects which the change does not touch:
 // policies that changed, whose bindings or params changed, or that use the authorizer if RBAC
 // objects changed; and all other policies of the same names, since roots may have different
 // versions. all is set if any object may have to be judged again.
-func (g *governing) judgedAgain(changed []*admission.Object) (policies []*admission.Object, all bool) {
+func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admission.Object, all bool) {
 	names, bindings := map[string]bool{}, map[string]bool{}
 	for _, o := range changed {
 		kind := o.GroupVersionKind().GroupKind()
@@ -33,13 +33,13 @@ func (g *governing) judgedAgain(changed []*admission.Object) (policies []*admiss
 		case kinds.IsBinding(kind):
 			bindings[o.Name()] = true
 		case kind == kinds.Definition:
-			g.addByParam(names, o.Defined(), "")
+			g.taking(names, o.Defined(), "")
 		case kinds.Of(kind).Effect == kinds.Authorizes:
 			for _, p := range g.authorizing {
 				names[p.Name()] = true
 			}
 		}
-		g.addByParam(names, kind, o.Name())
+		g.taking(names, kind, o.Name())
 	}
 	for _, b := range g.bindings {
 		if bindings[b.Name()] {
@@ -54,10 +54,10 @@ func (g *governing) judgedAgain(changed []*admission.Object) (policies []*admiss
 	return policies, slices.ContainsFunc(policies, matchesAnyGroup)
 }
 
-// addByParam adds the names of the policies that may use an object of a kind and name as a param; an
+// taking adds the names of the policies that may use an object of a kind and name as a param; an
 // empty name means any object of the kind.
-func (g *governing) addByParam(names map[string]bool, kind schema.GroupKind, param string) {
-	for _, p := range g.byParam[kind] {
+func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param string) {
+	for _, p := range g.taken[kind] {
 		names[p.Name()] = names[p.Name()] || param == "" || slices.ContainsFunc(g.bound[p.Name()], func(b *admission.Object) bool {
 			name, ok := written.ParamName(b)
 			return ok && (name == "" || name == param || len(b.Unknown) > 0)

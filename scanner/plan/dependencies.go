@@ -33,10 +33,10 @@ func (d *dependencies) named(kind, name string) { d.add(render.Mention{Kind: kin
 // governing holds the objects rendered so far that decide verdicts.
 type governing struct {
 	policies, bindings, definitions []*admission.Object
-	// bound maps names of policies to their bindings, and byParam maps kinds of params to the
+	// bound maps names of policies to their bindings, and taken maps kinds of params to the
 	// policies that use them.
-	bound   map[string][]*admission.Object
-	byParam map[schema.GroupKind][]*admission.Object
+	bound map[string][]*admission.Object
+	taken map[schema.GroupKind][]*admission.Object
 	// authorizing are the policies that use the authorizer.
 	authorizing []*admission.Object
 	builtin     *admission.Cluster
@@ -57,17 +57,17 @@ func (p *Plan) dependencies() dependencies {
 	d.add(render.Mention{Group: kinds.GroupAdmission})
 	g := newGoverning(known, p.Namespaces)
 	changed = append(changed, g.otherVersions(changed)...)
-	var again []*admission.Object
+	var anew []*admission.Object
 	if p.Base != nil {
-		if again, d.everything = g.judgedAgain(changed); d.everything {
+		if anew, d.everything = g.judgeAnew(changed); d.everything {
 			return d
 		}
-		g.matchedBy(&d, again)
+		g.matchedBy(&d, anew)
 	}
 	g.versions(&d, changed)
 	subjects := changed
 	if p.Base != nil { // without a base the judged objects are rendered
-		subjects = append(g.reached(&d, changed, known, again), changed...)
+		subjects = append(g.reached(&d, changed, known, anew), changed...)
 	}
 	for _, o := range subjects {
 		g.subject(&d, o)
@@ -112,14 +112,14 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	g := &governing{
 		builtin: admission.NewCluster(admission.ClusterOptions{}),
 		assumed: append([]string{corev1.NamespaceDefault}, namespaces...),
-		bound:   map[string][]*admission.Object{}, byParam: map[schema.GroupKind][]*admission.Object{},
+		bound:   map[string][]*admission.Object{}, taken: map[schema.GroupKind][]*admission.Object{},
 	}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy, kinds.Mutation:
 			g.policies = append(g.policies, o)
 			if kind, ok := written.ParamKind(o); ok {
-				g.byParam[kind.GroupKind()] = append(g.byParam[kind.GroupKind()], o)
+				g.taken[kind.GroupKind()] = append(g.taken[kind.GroupKind()], o)
 			}
 			if written.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
@@ -166,8 +166,8 @@ func (g *governing) otherVersions(changed []*admission.Object) []*admission.Obje
 }
 
 // reached adds the objects that have to be judged again because of changed namespaces and
-// definitions. It returns those known so far, and those that the policies in again may match.
-func (g *governing) reached(d *dependencies, changed, known, again []*admission.Object) []*admission.Object {
+// definitions. It returns those known so far, and those that the policies in anew may match.
+func (g *governing) reached(d *dependencies, changed, known, anew []*admission.Object) []*admission.Object {
 	namespaces, defined := map[string]bool{}, map[schema.GroupKind]bool{}
 	for _, o := range changed {
 		switch o.GroupVersionKind().GroupKind() {
@@ -180,7 +180,7 @@ func (g *governing) reached(d *dependencies, changed, known, again []*admission.
 		}
 	}
 	var reached []*admission.Object
-	matched := g.kindsMatched(again, known)
+	matched := g.kindsMatched(anew, known)
 	for _, o := range known {
 		kind := o.GroupVersionKind().GroupKind()
 		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] || matched[o.GroupVersionKind()] {

@@ -201,12 +201,12 @@ func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *r
 	}
 	files := map[string]string{suite.RequestsFile: string(requests), suite.ExpectedFile: string(expected)}
 	if !isBlank(r.Policies) {
-		files[suite.PoliciesFile] = withNewline(r.Policies)
+		files[suite.PoliciesFile] = ended(r.Policies)
 	}
 	var given []string
 	for _, text := range []string{r.Namespace, r.Params, r.RBAC} {
 		if !isBlank(text) {
-			given = append(given, withNewline(text))
+			given = append(given, ended(text))
 		}
 	}
 	if len(given) > 0 {
@@ -215,7 +215,7 @@ func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *r
 	return &report.PlaygroundAnswer{Files: files}
 }
 
-func withNewline(text string) string {
+func ended(text string) string {
 	return strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n") + "\n"
 }
 

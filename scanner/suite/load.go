@@ -49,8 +49,8 @@ type loader struct {
 	places map[*admission.Object]place
 }
 
-// displayName returns the name of a file of the suite for messages.
-func (l *loader) displayName(name string) string { return path.Join(l.shown, name) }
+// show returns the name of a file of the suite for messages.
+func (l *loader) show(name string) string { return path.Join(l.shown, name) }
 
 func (l *loader) load() (*Suite, error) {
 	s := &Suite{}
@@ -58,11 +58,11 @@ func (l *loader) load() (*Suite, error) {
 	data, err := l.read(RequestsFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &strictyaml.Error{Path: l.displayName(RequestsFile), Message: "there is no such file: a suite needs one"}
+		return nil, &strictyaml.Error{Path: l.show(RequestsFile), Message: "there is no such file: a suite needs one"}
 	case err != nil:
 		return nil, err
 	}
-	f, document, err := readRequests(l.displayName(RequestsFile), data)
+	f, document, err := readRequests(l.show(RequestsFile), data)
 	if err != nil {
 		return nil, err
 	}
@@ -93,16 +93,16 @@ func (l *loader) checkFiles() error {
 	}
 	var errs []error
 	for _, name := range []string{PoliciesFile, ContextFile, ExpectedFile} {
-		if other := withOtherExtension(files, name); other != "" && !has(files, name) {
-			errs = append(errs, &strictyaml.Error{Path: l.displayName(other), Message: "is not read: its name has to be " + name})
+		if other := otherwise(files, name); other != "" && !has(files, name) {
+			errs = append(errs, &strictyaml.Error{Path: l.show(other), Message: "is not read: its name has to be " + name})
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// withOtherExtension returns the entry with the name of a file of a suite but another extension; empty if there
+// otherwise returns the entry with the name of a file of a suite but another extension; empty if there
 // is none.
-func withOtherExtension(entries []fs.DirEntry, name string) string {
+func otherwise(entries []fs.DirEntry, name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	for _, other := range []string{stem + ".yml", stem + ".json"} {
 		if has(entries, other) {
@@ -120,7 +120,7 @@ func (l *loader) read(name string) ([]byte, error) {
 		if p := new(fs.PathError); errors.As(err, &p) {
 			reason = p.Err
 		}
-		return nil, &strictyaml.Error{Path: l.displayName(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
+		return nil, &strictyaml.Error{Path: l.show(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
 	}
 	return data, err
 }
@@ -133,7 +133,7 @@ func (l *loader) expected(requests []Request) (*Expected, error) {
 	case err != nil:
 		return nil, err
 	}
-	return readExpected(l.displayName(ExpectedFile), data, requests)
+	return readExpected(l.show(ExpectedFile), data, requests)
 }
 
 // Find returns the directories with suites: dir itself and those below it at any depth, sorted by name,
@@ -160,8 +160,8 @@ func Find(dir string, skip ...string) ([]string, error) {
 		switch {
 		case has(files, RequestsFile):
 			found = append(found, shown)
-		case (has(files, ExpectedFile) || withOtherExtension(files, RequestsFile) != "") && (has(files, PoliciesFile) || has(files, ContextFile)),
-			withOtherExtension(files, RequestsFile) != "" && has(files, ExpectedFile):
+		case (has(files, ExpectedFile) || otherwise(files, RequestsFile) != "") && (has(files, PoliciesFile) || has(files, ContextFile)),
+			otherwise(files, RequestsFile) != "" && has(files, ExpectedFile):
 			errs = append(errs, &strictyaml.Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
 		}
 		return nil

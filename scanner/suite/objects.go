@@ -46,9 +46,9 @@ func (l *loader) policyPath(name string) ([]*admission.Object, error) {
 	info, err := fs.Stat(l.fsys, full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no %s", l.displayName(name))
+		return nil, fmt.Errorf("there is no %s", l.show(name))
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be read: %w", l.displayName(name), err)
+		return nil, fmt.Errorf("%s cannot be read: %w", l.show(name), err)
 	case !info.IsDir():
 		return l.objects(name)
 	}
@@ -67,7 +67,7 @@ func (l *loader) policyDirectory(name, full string) ([]*admission.Object, error)
 		return err
 	})
 	if err == nil && len(objects) == 0 {
-		err = fmt.Errorf("%s holds no objects: it has no YAML or JSON files", l.displayName(name))
+		err = fmt.Errorf("%s holds no objects: it has no YAML or JSON files", l.show(name))
 	}
 	return objects, err
 }
@@ -92,15 +92,15 @@ func (l *loader) objects(name string) ([]*admission.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	documents, broken := strictyaml.ParseAll(l.displayName(name), data)
+	documents, broken := strictyaml.ParseAll(l.show(name), data)
 	var objects []*admission.Object
 	for _, d := range documents {
-		more, err := documentObjects(d, l.displayName(name))
+		more, err := documentObjects(d, l.show(name))
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range more {
-			l.places[o] = place{l.displayName(name), d.Line("")}
+			l.places[o] = place{l.show(name), d.Line("")}
 		}
 		objects = append(objects, more...)
 	}

@@ -122,7 +122,7 @@ func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 	case err != nil:
 		return nil, err
 	case review.Request == nil:
-		return r.undecided(&review)
+		return r.stopped(&review)
 	}
 	v := r.verdict(review.Response())
 	for _, d := range review.Denials() {
@@ -130,14 +130,14 @@ func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 	}
 	v.auditFailures, v.Indeterminate, v.review = review.AuditFailures(), reasons(review.Indeterminate), &review
 	if c.mutates {
-		v.Object = mutatedObject(&review)
+		v.Object = seen(&review)
 	}
 	return v, nil
 }
 
-// undecided returns the verdict on a request that reaches no policy: the server's refusal, or the
+// stopped returns the verdict on a request that reaches no policy: the server's refusal, or the
 // reason why it takes a cluster to decide.
-func (r *Request) undecided(review *server.Verdict) (*Verdict, error) {
+func (r *Request) stopped(review *server.Verdict) (*Verdict, error) {
 	var unknown *admission.UnknownKindError
 	var conversion *admission.ConversionError
 	switch {
@@ -170,9 +170,9 @@ func (r *Request) verdict(v policy.Verdict) *Verdict {
 	}
 }
 
-// mutatedObject returns the object after all mutation, as JSON decodes it, without fields that the server
+// seen returns the object after all mutation, as JSON decodes it, without fields that the server
 // chooses.
-func mutatedObject(review *server.Verdict) map[string]any {
+func seen(review *server.Verdict) map[string]any {
 	content, _ := review.Objects()
 	text, err := json.Marshal(content)
 	var object map[string]any

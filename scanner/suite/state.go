@@ -49,7 +49,7 @@ func (l *loader) checkState(s *Suite) error {
 		}
 	}
 	for _, u := range s.Unread() {
-		if p := s.places[u.Object]; p.path == l.displayName(PoliciesFile) {
+		if p := s.places[u.Object]; p.path == l.show(PoliciesFile) {
 			errs = append(errs, p.mistake("%s", u.Why))
 		}
 	}
