@@ -266,8 +266,7 @@ func (r *Rendered) skips(o *admission.Object) bool {
 }
 
 // Applies reports whether the deployer of a root makes a request to create or update an object. For definitions in
-// crds/ of a chart this depends on the CRD policy of the release: by default only an
-// installation creates them.
+// crds/ of a chart this depends on the CRD policy of the release: by default only an installation creates them.
 func Applies(root render.Root, o *admission.Object, update bool) bool {
 	if root.Kind != render.KindHelm || root.Unit.Release == nil || RoleOf(o) != render.RoleDefinition {
 		return true
