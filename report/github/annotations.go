@@ -39,27 +39,27 @@ type Annotation struct {
 	Details string
 }
 
-// CheckOptions say how a report becomes a Check.
+// CheckOptions configures how NewCheck turns a report into a Check.
 type CheckOptions struct {
 	// FailOn and Existing are those of report.Report.Verdict. Existing findings are
 	// annotated only with Existing.
 	FailOn   string
 	Existing bool
-	// Summary and Text are the report in Markdown, escaped. Written within SummaryRoom
-	// they say what was left out better than cut text.
+	// Summary and Text are the report in Markdown, escaped. The writer should keep each
+	// within SummaryRoom: it describes what it leaves out better than cut text does.
 	Summary, Text string
-	// Files are the paths that may be annotated, those of the pull request; nil means
-	// all. GitHub shows annotations of other files as noise.
+	// Files is the set of paths that may be annotated, the files of the pull request; nil
+	// means all. Annotations on other files are only noise on GitHub.
 	Files map[string]bool
-	// Lines translates those of the judged tree to those of the annotated commit.
+	// Lines translates line numbers of the judged tree to those of the annotated commit.
 	Lines Translation
 	// Others are the verdicts on other pull requests with the same head; see Check.Beside.
-	// NewCheck leaves them to the publisher.
+	// NewCheck ignores them; Publisher.Finish adds them.
 	Others []Verdict
 }
 
-// NewCheck returns the content of a report's check run. Errors are those of reading the
-// trees of opts.Lines.
+// NewCheck returns the content of a report's check run. It returns an error if a file of
+// the trees in opts.Lines cannot be read, or if values of Secrets cannot be masked.
 func NewCheck(r *report.Report, opts CheckOptions) (Check, error) {
 	c := Check{
 		Conclusion: Conclude(r, opts.FailOn, opts.Existing),
@@ -90,15 +90,15 @@ func NewCheck(r *report.Report, opts CheckOptions) (Check, error) {
 	return c, nil
 }
 
-// place is something of a report that has one: one of its three lists.
+// place is an entry of a report that may have a location. Exactly one field is set.
 type place struct {
 	finding       *report.Finding
 	indeterminate *report.Indeterminate
 	diagnostic    *report.Diagnostic
 }
 
-// choose returns what may be annotated, the worst first and else in the report's order,
-// and counts what has a place elsewhere.
+// choose returns the entries that may be annotated, the worst level first and otherwise in
+// the report's order. hidden counts the entries whose location cannot be annotated.
 func choose(r *report.Report, opts *CheckOptions) (places []place, hidden int) {
 	take := func(p place) {
 		l := p.location()
@@ -151,7 +151,7 @@ func (p place) level() Level {
 	return LevelWarning
 }
 
-// rank orders by level, and in it what is new before what was there.
+// rank orders places by level, and within a level new findings before existing ones.
 func (p place) rank() int {
 	rank := 2 * slices.Index([]Level{LevelFailure, LevelWarning, LevelNotice}, p.level())
 	if p.finding != nil && p.finding.Status == report.StatusExisting {
@@ -160,8 +160,8 @@ func (p place) rank() int {
 	return rank
 }
 
-// maskPlaces replaces what is chosen by what the report package shows of it: values of
-// Secrets are masked on the way to a format and back.
+// maskPlaces masks the values of Secrets in the chosen entries: it writes them as JSON,
+// which masks them, and reads them back.
 func maskPlaces(r *report.Report, places []place) error {
 	if len(places) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func maskPlaces(r *report.Report, places []place) error {
 	return nil
 }
 
-// annotation is that of a place; ok is false when the head does not have the file.
+// annotation returns the annotation of a place; ok is false when the head does not have the file.
 func (p place) annotation(lines Translation) (a Annotation, ok bool, err error) {
 	l := p.location()
 	a = Annotation{
@@ -222,8 +222,8 @@ func (p place) annotation(lines Translation) (a Annotation, ok bool, err error) 
 	return a, err == nil, err
 }
 
-// translate moves an annotation to the lines of the head, and returns a remark when
-// the head does not have them.
+// translate moves an annotation to the lines of the head. It returns a remark when the
+// head does not have the lines as judged.
 func (a *Annotation) translate(t Translation) (remark string, err error) {
 	m, err := t.lines(a.Path)
 	if m == nil || err != nil {
@@ -240,7 +240,7 @@ func (a *Annotation) translate(t Translation) (remark string, err error) {
 	return fmt.Sprintf("\n(at line %d of the merge with the base, which this commit does not have as it is)", judged), nil
 }
 
-// title names the policy, or what made the finding.
+// title returns the class of a finding with its policy, or what an entry without a policy is.
 func (p place) title() string {
 	switch {
 	case p.indeterminate != nil:
@@ -256,7 +256,7 @@ func (p place) title() string {
 	return escape.Line(words)
 }
 
-// message is what GitHub shows below the line.
+// message returns the text that GitHub shows below the line.
 func (p place) message() string {
 	switch {
 	case p.indeterminate != nil:
@@ -267,7 +267,7 @@ func (p place) message() string {
 	return plain(p.finding.Message) + about(p.finding.Object, p.finding.Operation)
 }
 
-// about names an object in a line of its own.
+// about returns a line with the operation, kind and name of an object.
 func about(o *report.Object, operation string) string {
 	if o == nil {
 		return ""
@@ -279,7 +279,7 @@ func about(o *report.Object, operation string) string {
 	return "\n" + escape.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
 }
 
-// details are what one asks for next.
+// details returns the raw details of a finding: its expression, binding, reason, field and root.
 func (p place) details() string {
 	f := p.finding
 	if f == nil {
@@ -297,8 +297,8 @@ func (p place) details() string {
 	return strings.Join(lines, "\n")
 }
 
-// plain makes text of a repository safe to show, line by line. It is never empty:
-// GitHub wants a message.
+// plain escapes text of a repository line by line. The result is never empty, because
+// GitHub requires a message.
 func plain(s string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {

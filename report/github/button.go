@@ -2,11 +2,11 @@ package github
 
 import "github.com/google/go-github/v62/github"
 
-// maxIdentifier bounds the identifier of a check run's button, in characters. GitHub takes
-// as much of a label, twice of a description, and three buttons.
+// maxIdentifier bounds the identifier of a check run's button, in characters. GitHub has
+// the same limit for a label, twice that for a description, and allows three buttons.
 const maxIdentifier = 20
 
-// buttons are those of a check run that is complete.
+// buttons returns the buttons of a completed check run.
 func (p *Publisher) buttons() []*github.CheckRunAction {
 	if p.opts.Rescan == "" {
 		return nil

@@ -17,22 +17,22 @@ import (
 const (
 	// MaxSummary bounds summary and text of a check run, each, in bytes.
 	MaxSummary = 65535
-	// SummaryRoom is the limit to write a summary with, which leaves room for the note
-	// on annotations; the cut at MaxSummary is then for text of many bytes a character.
+	// SummaryRoom is the limit for writers of a summary, in characters. It leaves room for
+	// the note on annotations. Text with many bytes per character is still cut at MaxSummary.
 	SummaryRoom = MaxSummary - 1000
-	// MaxAnnotations is how many annotations a check run gets. GitHub has no limit of
-	// its own, but nobody reads more, and every 50 are a request.
+	// MaxAnnotations is the maximum number of annotations of a check run. GitHub has no
+	// limit, but nobody reads more, and every 50 annotations take one request.
 	MaxAnnotations = 200
-	// MaxBatch is how many annotations GitHub takes in one request.
+	// MaxBatch is the maximum number of annotations that GitHub accepts in one request.
 	MaxBatch = 50
 	// maxTitle bounds titles of check runs and annotations, in bytes.
 	maxTitle = 255
-	// maxAnnotationText bounds an annotation's message and its raw details, in bytes;
-	// GitHub's "64 KB" may be either of the two.
+	// maxAnnotationText bounds an annotation's message and its raw details, in bytes.
+	// GitHub documents "64 KB", which may be 64,000 or 65,536.
 	maxAnnotationText = 64000
 )
 
-// Conclusion is what a check run says at its end.
+// Conclusion is the conclusion of a completed check run.
 type Conclusion string
 
 // The conclusions of preadmit's check runs. Success and neutral do not block a merge; GitHub
@@ -40,15 +40,16 @@ type Conclusion string
 const (
 	Success Conclusion = "success"
 	Neutral Conclusion = "neutral"
-	// ActionRequired waits for somebody: nothing was judged.
+	// ActionRequired means that nothing was judged and that somebody has to act.
 	ActionRequired Conclusion = "action_required"
 	Failure        Conclusion = "failure"
 	Cancelled      Conclusion = "cancelled"
 )
 
-// Conclude returns a report's conclusion: failure for a verdict that is not passed,
+// Conclude returns a report's conclusion: failure for a verdict other than passed,
 // neutral when something that the change touches could not be judged (with existing,
-// anything) or no policy was in force, else success. failOn and existing are those of report.Report.Verdict.
+// anything) or no policy was in force, else success. failOn and existing are passed to
+// report.Report.Verdict.
 func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
 	if r.Verdict(failOn, existing) != report.VerdictPassed {
 		return Failure
@@ -69,51 +70,50 @@ type Check struct {
 	Conclusion Conclusion
 	// Title is one line of plain text, at most 255 bytes.
 	Title string
-	// Summary and Text are Markdown of any length: what is over GitHub's limit is cut,
-	// with a count of what was left out.
+	// Summary and Text are Markdown of any length. Text over GitHub's limit is cut, with
+	// a count of the lines left out.
 	Summary, Text string
-	// Annotations are in the order of importance. There may be more than
-	// MaxAnnotations; what is left out is counted in the summary.
+	// Annotations are in order of importance. There may be more than MaxAnnotations; the
+	// summary counts those left out.
 	Annotations []Annotation
-	// Over counts further places, which are not in Annotations as there are too many,
-	// and Hidden those that are not in files of the pull request. The summary tells
-	// both.
+	// Over counts the places left out of Annotations because there are too many, and
+	// Hidden those outside the files of the pull request. The summary shows both.
 	Over, Hidden int
 	// Unlisted counts the places of a pull request whose files GitHub did not list.
 	Unlisted int `json:",omitempty"`
 }
 
-// digest identifies what a check says. Notes on limits and links do not belong to it.
+// digest returns a digest of the check's content, without the notes on limits and links.
 func (c *Check) digest() string {
 	doc, err := json.Marshal(c)
-	if err != nil { // it is made of strings and numbers
+	if err != nil { // cannot happen: a Check holds only strings, numbers and structs of them
 		panic(fmt.Sprintf("encode a check: %v", err))
 	}
 	return digest(doc)
 }
 
-// digest is 32 hex digits that differ for different contents.
+// digest returns the first 32 hex digits of the SHA-256 sum of content.
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:16])
 }
 
-// isReported reports whether a finding is the change's, or existing ones are wanted.
+// isReported reports whether a finding is new, or existing with existing set.
 func isReported(f *report.Finding, existing bool) bool {
 	return f.Status == report.StatusNew || existing && f.Status == report.StatusExisting
 }
 
-// fit cuts summary and text, and appends the note on annotations.
+// fit returns summary and text cut to GitHub's limits, the summary with the note on annotations.
 func (c *Check) fit(detailsURL string) (summary, text string) {
 	note := c.annotationNote(detailsURL)
 	summary = cut(c.Summary, MaxSummary-len(note), bytesOf, cutNote(detailsURL)) + note
 	if strings.TrimSpace(summary) == "" {
-		summary = clip(c.Title, maxTitle) // GitHub wants one
+		summary = clip(c.Title, maxTitle) // GitHub requires a summary
 	}
 	return summary, cut(c.Text, MaxSummary, bytesOf, cutNote(detailsURL))
 }
 
-// annotationNote says which places have no annotation, in a paragraph of its own.
+// annotationNote returns a paragraph on the places that have no annotation.
 func (c *Check) annotationNote(detailsURL string) string {
 	over := c.Over + max(0, len(c.Annotations)-MaxAnnotations)
 	if over+c.Hidden+c.Unlisted == 0 {
@@ -132,7 +132,7 @@ func (c *Check) annotationNote(detailsURL string) string {
 	return fmt.Sprintf("\n\n_Places without annotation: %d; %s._%s\n", over+c.Hidden+c.Unlisted, strings.Join(why, ", "), more(detailsURL))
 }
 
-// more points at the page with everything.
+// more returns a sentence that links to the page with the whole report.
 func more(detailsURL string) string {
 	if detailsURL == "" {
 		return ""

@@ -5,19 +5,20 @@ import (
 	"fmt"
 )
 
-// CheckURL is the page of the check run that was seen or made last, "" before.
+// CheckURL returns the page of the check run that was found or created last, "" if there is none.
 func (p *Publisher) CheckURL() string { return p.known.GetHTMLURL() }
 
-// Completed reports whether the check run is complete, with all that Finish or Complete
-// gave it. It asks GitHub if Start did not yet.
+// Completed reports whether the check run is complete, with everything that Finish or Complete
+// writes. It requests the check run from GitHub if Start has not done so yet.
 func (p *Publisher) Completed(ctx context.Context) (bool, error) {
 	says, err := p.LastVerdict(ctx)
 	return says.Conclusion != "", err
 }
 
-// LastVerdict returns the conclusion and title of the check run if it is complete, as
-// Completed reports, and nothing otherwise. Pull is the pull request that it was completed for: of several with
-// the same head the last one; 0 when it was for a commit, and -1 when that is not known.
+// LastVerdict returns the conclusion and title of the check run if it is complete in the
+// sense of Completed, otherwise the zero Verdict. Pull is the pull request that the run was
+// completed for, the last one if several have the same head; 0 for a commit without a pull
+// request, and -1 when it is not known.
 func (p *Publisher) LastVerdict(ctx context.Context) (Verdict, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
@@ -31,8 +32,8 @@ func (p *Publisher) LastVerdict(ctx context.Context) (Verdict, error) {
 	return Verdict{have.pull, Conclusion(p.known.GetConclusion()), p.known.GetOutput().GetTitle()}, nil
 }
 
-// End completes the check run if it is in progress, as one is that a process left that
-// ended without a word. Where there is none, or it is complete, nothing is written.
+// End completes the check run if it is still in progress, for example because the process
+// that started it was killed. If there is no check run or it is complete, End writes nothing.
 func (p *Publisher) End(ctx context.Context, c Check) (Published, error) {
 	run, err := p.find(ctx)
 	if err != nil || run == nil || run.GetStatus() == "completed" {
@@ -41,8 +42,8 @@ func (p *Publisher) End(ctx context.Context, c Check) (Published, error) {
 	return p.Complete(ctx, c)
 }
 
-// Amend is Complete for a check run that is there; with Options.Fresh a new one says it.
-// Where there is none, nothing is written.
+// Amend is Complete for an existing check run; with Options.Fresh it completes a new one.
+// If there is no check run, Amend writes nothing.
 func (p *Publisher) Amend(ctx context.Context, c Check) (Published, error) {
 	run, err := p.find(ctx)
 	if err != nil || run == nil {
@@ -51,7 +52,7 @@ func (p *Publisher) Amend(ctx context.Context, c Check) (Published, error) {
 	return p.Renew(ctx, c)
 }
 
-// Renew is Complete, with Options.Fresh for a new check run as by Start.
+// Renew is Complete; with Options.Fresh it calls Start first, which creates a new check run.
 func (p *Publisher) Renew(ctx context.Context, c Check) (Published, error) {
 	if p.opts.Fresh {
 		if err := p.Start(ctx); err != nil {

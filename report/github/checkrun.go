@@ -10,23 +10,23 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Published says what became of something.
+// Published is the result of publishing one thing.
 type Published struct {
-	// Changed is false when GitHub had it already, so that nothing was written.
+	// Changed is false when GitHub already had the content and nothing was written.
 	Changed bool
 	// URL is the page that shows it, "" when there is none.
 	URL string
-	// Note is what a reader should know, "" when all went as usual.
+	// Note is a remark for the reader, "" when there is nothing unusual.
 	Note string
-	// Unannotated says that a check run is complete, but without its annotations; Note
-	// says why.
+	// Unannotated is true for a check run that is complete but has no annotations. Note
+	// has the reason.
 	Unannotated bool
 }
 
-// Start makes the check run show that preadmit is at work, and finds the one that
-// Finish will complete. A run that is complete is left as it is until Finish has
-// something else to say, unless Options.Fresh or Options.Doubt asks for a new one. One with the
-// target's DetailsURL is the new one: it was made by a process that ended since.
+// Start finds or creates the check run that Finish will complete, so that it shows
+// that preadmit is at work. Start leaves a completed run unchanged until Finish has
+// different content, unless Options.Fresh or Options.Doubt requires a new run. A completed
+// run with the target's DetailsURL is that new run: an earlier process created it.
 func (p *Publisher) Start(ctx context.Context) error {
 	run, err := p.find(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 	return p.create(ctx)
 }
 
-// again reports whether Start makes a new check run although there is one.
+// again reports whether Start creates a new check run although run exists.
 func (p *Publisher) again(ctx context.Context, run *github.CheckRun) (bool, error) {
 	page := run.GetDetailsURL()
 	switch {
@@ -54,10 +54,10 @@ func (p *Publisher) again(ctx context.Context, run *github.CheckRun) (bool, erro
 	return p.opts.Doubt(ctx, page)
 }
 
-// Finish completes the check run with a report. opts.Files is filled in for a pull
-// request when it is nil and there is something to annotate. If GitHub refuses to list
-// them, the run is completed without annotations. Without Start, or after another one's,
-// it makes the run.
+// Finish completes the check run with a report. For a pull request, if opts.Files is nil
+// and there is something to annotate, Finish lists the files itself. If GitHub refuses to
+// list them, the run is completed without annotations. Finish creates the run if Start
+// was not called.
 func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOptions) (Published, error) {
 	var refused *Error
 	if places, _ := choose(r, &opts); len(places) > 0 && opts.Files == nil && p.target.Pull > 0 {
@@ -88,9 +88,9 @@ func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOpti
 	return done, nil
 }
 
-// Complete is Finish for content that no report has: a scan that failed. A check run
-// that already says the same is left alone. One that says something else is updated,
-// or superseded by a new one if it has annotations, which cannot be taken away again.
+// Complete is Finish for content that does not come from a report, such as a failed scan.
+// A check run that already has this content stays unchanged. One with other content is
+// updated, or superseded by a new run if it has annotations, which cannot be removed.
 func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
@@ -113,20 +113,20 @@ func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
 }
 
-// remark corrects the details of a check run whose verdict is right.
+// remark updates the mark and details URL of a check run whose content is already right.
 func (p *Publisher) remark(ctx context.Context, have, want mark) (Published, error) {
 	if have == want {
 		return Published{URL: p.known.GetHTMLURL()}, nil
 	}
 	o := github.UpdateCheckRunOptions{ExternalID: github.String(want.String())}
-	if have.pull != want.pull && p.target.DetailsURL != "" { // the page is another one's too
+	if have.pull != want.pull && p.target.DetailsURL != "" { // the page belongs to another pull request too
 		o.DetailsURL = github.String(p.target.DetailsURL)
 	}
 	err := p.patch(ctx, o, 0)
 	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
 }
 
-// resume leaves p.known a run to write to, and returns how many annotations it has.
+// resume sets p.known to a run that can be written to, and returns the number of its annotations.
 func (p *Publisher) resume(ctx context.Context, want mark) (done int, err error) {
 	have, _ := readMark(p.known.GetExternalID())
 	count := p.known.GetOutput().GetAnnotationsCount()
@@ -145,7 +145,7 @@ func (p *Publisher) resume(ctx context.Context, want mark) (done int, err error)
 	return 0, p.create(ctx)
 }
 
-// supersede ends a run that was left with annotations of other content.
+// supersede completes a run that has annotations of other content.
 func (p *Publisher) supersede(ctx context.Context) error {
 	return p.patch(ctx, github.UpdateCheckRunOptions{
 		Status:     github.String("completed"),
@@ -154,7 +154,7 @@ func (p *Publisher) supersede(ctx context.Context) error {
 	}, 0)
 }
 
-// write sends annotations in batches, and with the last one everything else.
+// write sends the annotations in batches, and everything else with the last batch.
 func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) error {
 	all := wireAnnotations(c.Annotations[:min(len(c.Annotations), MaxAnnotations)])
 	for len(all)-done > MaxBatch {
@@ -180,7 +180,7 @@ func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) err
 	if text != "" {
 		o.Output.Text = github.String(text)
 	}
-	if p.target.DetailsURL != "" { // the run may have been begun for another page
+	if p.target.DetailsURL != "" { // the run may have been created with another page
 		o.DetailsURL = github.String(p.target.DetailsURL)
 	}
 	o.Output.Annotations = all[min(done, len(all)):]

@@ -9,12 +9,12 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// checks are what errors of check runs say.
+// checks returns the attempt for a request on check runs.
 func checks(doing string) attempt { return attempt{doing, "checks: write"} }
 
-// find looks for the newest check run of this name, app and commit that preadmit made.
-// A workflow's job of the same name is a check run of the same app; it has another
-// external_id.
+// find returns the newest check run with this name, app and commit that preadmit created,
+// nil if there is none. A workflow's job of the same name is a check run of the same app,
+// but has another external_id.
 func (p *Publisher) find(ctx context.Context) (*github.CheckRun, error) {
 	slug, err := p.appSlug(ctx)
 	if err != nil {
@@ -47,9 +47,9 @@ func (p *Publisher) own(run *github.CheckRun, slug string) bool {
 	return ours && run.GetName() == p.opts.Name && (slug == "" || run.GetApp().GetSlug() == slug)
 }
 
-// create makes a check run in progress. When it is unknown whether GitHub made one,
-// it asks GitHub before it writes again. A request that was sent has its answer waited for a
-// moment after ctx ended: nobody would complete a run that is not known.
+// create creates a check run in progress. When it is unknown whether GitHub created one,
+// create lists the check runs before it sends the request again. It waits up to answerWait
+// for the response after ctx ends: nobody would complete a run whose ID is not known.
 func (p *Publisher) create(ctx context.Context) error {
 	opts := github.CreateCheckRunOptions{
 		Name: p.opts.Name, HeadSHA: p.target.HeadSHA,
@@ -79,11 +79,10 @@ func (p *Publisher) create(ctx context.Context) error {
 	})
 }
 
-// answerWait is how long the answer of a request is waited for that creates something, after the
-// context ended.
+// answerWait is how long to wait for the response to a create request after the context ends.
 const answerWait = 5 * time.Second
 
-// outlasting returns a context that ends some time after another one.
+// outlasting returns a context that is canceled the given time after ctx ends.
 func outlasting(ctx context.Context, some time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -96,8 +95,8 @@ func outlasting(ctx context.Context, some time.Duration) (context.Context, conte
 	return longer, func() { stop(); cancel() }
 }
 
-// patch updates the known run, whose annotations are count in number then. Annotations
-// are appended, so it must not happen twice.
+// patch updates the known run; count is the number of its annotations afterwards. GitHub
+// appends annotations, so the same update must not be applied twice.
 func (p *Publisher) patch(ctx context.Context, opts github.UpdateCheckRunOptions, count int) error {
 	opts.Name = p.opts.Name
 	doing := checks("update the check run")
@@ -117,8 +116,8 @@ func (p *Publisher) patch(ctx context.Context, opts github.UpdateCheckRunOptions
 	})
 }
 
-// carefully does something that must not be done twice. After a failure that leaves
-// open whether GitHub did it, done asks GitHub, and only then it is tried again.
+// carefully calls do, which must not take effect twice. After a failure that leaves open
+// whether it took effect, done checks this with GitHub, and do is retried only if it did not.
 func (p *Publisher) carefully(ctx context.Context, do func() error, done func() (bool, error)) error {
 	for try := 1; ; try++ {
 		err := do()

@@ -16,30 +16,30 @@ import (
 // take four bytes.
 const MaxComment = 65536
 
-// CommentRoom is the limit to write a comment with, which leaves room for the marker and
+// CommentRoom is the limit for writers of a comment. It leaves room for the marker and
 // the commit's name.
 const CommentRoom = MaxComment - 200
 
-// defaultGreen is the comment when nothing is left to say.
+// defaultGreen is the text of the comment when all findings are resolved.
 const defaultGreen = ":white_check_mark: **preadmit**: what was told here is resolved.\n"
 
-// Comment is what the comment of a pull request should be.
+// Comment is the desired comment of a pull request.
 type Comment struct {
-	// Body is Markdown of any length, escaped; over GitHub's limit it is cut, with a
-	// count of what was left out. Empty means there is nothing (left) to say.
+	// Body is Markdown of any length, escaped. Text over GitHub's limit is cut, with a
+	// count of the lines left out. Empty means that there is nothing to report.
 	Body string
-	// Green replaces the comment when nothing is left to say. Empty means a sentence
-	// that says so.
+	// Green replaces the text of an existing comment when Body is empty. Empty means a
+	// default sentence.
 	Green string
-	// Remove deletes the comment instead.
+	// Remove deletes the comment when Body is empty.
 	Remove bool
-	// Corrects has nothing said where there is no comment yet.
+	// Corrects updates an existing comment only and creates none.
 	Corrects bool
 }
 
-// NeedsComment reports whether a report has something for a comment: findings that are new or
-// resolved by the change (with existing, any), or what could not be judged because of
-// the change.
+// NeedsComment reports whether a report has something for a comment: findings that are new
+// or resolved (with existing, any), or something touched by the change (with existing,
+// anything) that could not be judged.
 func NeedsComment(r *report.Report, existing bool) bool {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; isReported(f, existing) || f.Status == report.StatusResolved {
@@ -54,10 +54,10 @@ func NeedsComment(r *report.Report, existing bool) bool {
 	return false
 }
 
-// Comment keeps one comment on the pull request: made when there is something to say,
-// edited in place when the text differs, turned green or removed when nothing is left.
-// It is found by a hidden marker at its beginning and by its author, and names at its end
-// the commit it is about: a reader may come after a later push.
+// Comment maintains one comment on the pull request: it creates the comment when there is
+// something to report, edits it in place when the text differs, and turns it green or
+// deletes it when nothing is left. It finds the comment by its author and a hidden marker
+// at the beginning. The end names the commit, since a reader may come after a later push.
 func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 	if p.target.Pull == 0 {
 		return Published{Note: "No comment: there is no pull request."}, nil
@@ -75,7 +75,7 @@ func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 	case c.Body == "" && c.Remove:
 		return Published{Changed: true}, p.deleteComments(ctx, own)
 	}
-	// More than one is what two runs at once left behind.
+	// Two concurrent runs may have created more than one.
 	if err := p.deleteComments(ctx, own[1:]); err != nil {
 		return Published{}, err
 	}
@@ -91,34 +91,35 @@ func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 
 func commenting(doing string) attempt { return attempt{doing, "pull-requests: write"} }
 
-// commentBody is the marker, the text and the commit, within the limit. GitHub makes a link
-// of the commit's name.
+// commentBody returns the marker, the text and the commit, within the limit. GitHub turns
+// the commit's name into a link.
 func (p *Publisher) commentBody(c Comment) string {
 	commit := "\n\n<sub>About the commit " + p.target.HeadSHA + "</sub>\n"
 	return p.marked(commentMarker(p.opts.Name), cmp.Or(c.Body, c.Green, defaultGreen), commit)
 }
 
-// marked puts a marker before a text and an end behind it, and cuts the text to the limit.
+// marked returns body between a marker and an end, cut so that all fits the limit.
 func (p *Publisher) marked(marker, body, end string) string {
 	marker += "\n"
 	room := MaxComment - utf8.RuneCountInString(marker+end)
 	return marker + cut(body, room, utf8.RuneCountInString, cutNote(p.target.DetailsURL)) + end
 }
 
-// sameText compares texts as GitHub may return them.
+// sameText reports whether two texts are equal, ignoring the line endings and surrounding
+// space that GitHub may change.
 func sameText(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return plain(a) == plain(b)
 }
 
-// comments are those of the pull request that hold reports.
+// comments returns the comments of the pull request that hold reports.
 func (p *Publisher) comments(ctx context.Context) ([]*github.IssueComment, error) {
 	return p.commentsWith(ctx, commentMarker(p.opts.Name))
 }
 
-// commentsWith are those of the pull request with a marker of this author, the oldest
-// first. Anybody can write the marker, and bots quote what people write: it counts
-// only at the beginning of a comment by the token's own login.
+// commentsWith returns the comments of the pull request with a marker by this author, the
+// oldest first. Anybody can write the marker, and bots quote what people write, so it
+// counts only at the beginning of a comment by the token's own login.
 func (p *Publisher) commentsWith(ctx context.Context, marker string) ([]*github.IssueComment, error) {
 	login, err := p.login(ctx)
 	if err != nil {
@@ -139,8 +140,8 @@ func (p *Publisher) commentsWith(ctx context.Context, marker string) ([]*github.
 	return own, attempt{"list the comments", "pull-requests: read"}.fail(err)
 }
 
-// createComment makes a comment that begins with a marker. When it is unknown whether GitHub made it,
-// it asks GitHub before it writes again.
+// createComment creates a comment that begins with a marker. When it is unknown whether
+// GitHub created it, createComment lists the comments before it sends the request again.
 func (p *Publisher) createComment(ctx context.Context, body string) (Published, error) {
 	var made *github.IssueComment
 	marker, _, _ := strings.Cut(body, "\n")
@@ -160,7 +161,7 @@ func (p *Publisher) createComment(ctx context.Context, body string) (Published, 
 	return Published{Changed: true, URL: made.GetHTMLURL()}, nil
 }
 
-// deleteComments deletes comments; one that is gone already is as good.
+// deleteComments deletes comments. It ignores comments that are already gone.
 func (p *Publisher) deleteComments(ctx context.Context, list []*github.IssueComment) error {
 	for _, c := range list {
 		resp, err := p.api.Issues.DeleteComment(ctx, p.target.Owner, p.target.Repo, c.GetID())

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// cutNote is the paragraph at the end of Markdown that was cut.
+// cutNote returns a function that returns the paragraph at the end of cut Markdown; left
+// is the number of lines left out.
 func cutNote(detailsURL string) func(left int) string {
 	return func(left int) string {
 		lines := fmt.Sprintf("%d more lines do", left)
@@ -17,10 +18,10 @@ func cutNote(detailsURL string) func(left int) string {
 	}
 }
 
-// cut shortens Markdown to a limit, in the unit of size, and ends with a note on how
-// many lines were left out. It cuts between lines only: half a line may end inside of
-// a code span, and what the span made harmless would come alive. What is open at the
-// cut - code fences, and the block elements of openTag - is closed before the note.
+// cut shortens Markdown to a limit, in the unit of size, and appends a note with the
+// number of lines left out. It cuts between lines only: half a line may end inside a code
+// span, and text that the span made harmless would then be rendered. Code fences and block
+// elements (see blockTag) that are open at the cut are closed before the note.
 func cut(text string, limit int, size func(string) int, note func(left int) string) string {
 	if size(text) <= limit {
 		return text
@@ -45,10 +46,10 @@ func cut(text string, limit int, size func(string) int, note func(left int) stri
 	return strings.TrimRight(strings.Join(lines[:kept], ""), "\n") + end + note(len(lines)-kept)
 }
 
-// nesting is what is open between two lines of Markdown.
+// nesting holds the code fence and block elements that are open between two lines of Markdown.
 type nesting struct {
-	fence  string // the run of backticks or tildes that opened one
-	indent int    // of that fence
+	fence  string // the run of backticks or tildes that opened the fence, "" if none is open
+	indent int    // of the fence
 	tags   []string
 }
 
@@ -58,7 +59,7 @@ var (
 	blockTag  = regexp.MustCompile(`<(/?)(details|summary|table|pre)\b[^>]*>`)
 )
 
-// read takes note of a line.
+// read updates the nesting with one line.
 func (n *nesting) read(line string) {
 	line = strings.TrimRight(line, " \t\r\n")
 	m := fenceLine.FindStringSubmatch(line)
@@ -74,8 +75,8 @@ func (n *nesting) read(line string) {
 	}
 }
 
-// readTags follows block elements of lines that begin with one: elsewhere a "<" may
-// be in a code span.
+// readTags updates the open block elements with a line that begins with "<". In other
+// lines a "<" may be in a code span.
 func (n *nesting) readTags(line string) {
 	for _, m := range blockTag.FindAllStringSubmatch(line, -1) {
 		last := len(n.tags) - 1
@@ -88,7 +89,7 @@ func (n *nesting) readTags(line string) {
 	}
 }
 
-// closing ends what is open.
+// closing returns the text that closes everything that is open.
 func (n *nesting) closing() string {
 	var b strings.Builder
 	if n.fence != "" {

@@ -15,46 +15,46 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// Kind says what went wrong, as far as a caller can do something about it.
+// Kind classifies an Error by what a caller can do about it.
 type Kind string
 
 const (
-	// KindUnauthorized: there is no token, or it is not valid (any more).
+	// KindUnauthorized: there is no token, or it is not valid.
 	KindUnauthorized Kind = "unauthorized"
-	// KindForbidden: the token lacks a permission, as that of a pull request from a fork.
+	// KindForbidden: the token lacks a permission, as the token of a pull request from a fork does.
 	KindForbidden Kind = "forbidden"
 	// KindNotEnabled: the repository does not have code scanning.
 	KindNotEnabled Kind = "not enabled"
 	// KindLocked: the conversation is locked, or the repository is archived.
 	KindLocked Kind = "locked"
-	// KindMissing: the repository, commit or pull request is not there, or hidden.
+	// KindMissing: the repository, commit or pull request does not exist, or is hidden.
 	KindMissing Kind = "missing"
-	// KindRejected: GitHub does not take what was sent. That is a mistake of preadmit.
+	// KindRejected: GitHub does not accept the request. This is a bug in preadmit.
 	KindRejected Kind = "rejected"
-	// KindTooLarge: there is more than GitHub takes.
+	// KindTooLarge: the content is larger than GitHub accepts.
 	KindTooLarge Kind = "too large"
-	// KindLimited: a rate limit lasts longer than may be waited; see Error.Until.
+	// KindLimited: a rate limit lasts longer than the allowed wait; see Error.Until.
 	KindLimited Kind = "limited"
-	// KindUnavailable: no answer, or one of a server that fails, also when asked again.
+	// KindUnavailable: there is no response, or a server error, also after retries.
 	KindUnavailable Kind = "unavailable"
 )
 
-// Error is a request that GitHub did not do.
+// Error describes a request that failed.
 type Error struct {
-	// Doing is what it was for, like "create the check run".
+	// Doing is the purpose of the request, like "create the check run".
 	Doing string
-	// Method and Path are what was asked. The path has no query.
+	// Method and Path are those of the request. The path has no query.
 	Method, Path string
-	// Status is that of the answer, 0 when there was none.
+	// Status is the HTTP status of the response, 0 when there was none.
 	Status int
-	// Message is GitHub's, in one line.
+	// Message is GitHub's message, in one line.
 	Message string
 	Kind    Kind
-	// Until is when a rate limit ends, if GitHub said so.
+	// Until is when a rate limit ends; zero if that is not known.
 	Until time.Time
-	// Permission is what the token needs, like "checks: write".
+	// Permission is the permission that the token needs, like "checks: write".
 	Permission string
-	// Err is what happened to a request without an answer.
+	// Err is the cause when there was no response.
 	Err error
 }
 
@@ -72,11 +72,11 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Unwrap returns what happened to a request without an answer.
+// Unwrap returns the cause when there was no response.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Degrades reports whether the token or the repository does not allow it, so that a
-// caller should go on without, and say so, instead of failing.
+// Degrades reports whether the token or the repository does not allow the request. A
+// caller should then go on without it and mention that, instead of failing.
 func (e *Error) Degrades() bool {
 	switch e.Kind {
 	case KindUnauthorized, KindForbidden, KindNotEnabled, KindLocked, KindMissing, KindTooLarge:
@@ -108,12 +108,12 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// attempt is a thing being done, for its errors.
+// attempt describes a request for its errors: its purpose and the permission it needs.
 type attempt struct {
 	doing, permission string
 }
 
-// fail makes an error of what go-github says; nil stays nil.
+// fail returns an *Error for an error of go-github, and nil for nil.
 func (a attempt) fail(err error) error {
 	if err == nil {
 		return nil
@@ -131,12 +131,12 @@ func (a attempt) fail(err error) error {
 	out.Kind = kindOf(resp.StatusCode, message)
 	if until := resp.Header.Get(retry.LimitedHeader); until != "" {
 		out.Kind = KindLimited
-		out.Until, _ = time.Parse(time.RFC3339, until) // zero when GitHub did not say
+		out.Until, _ = time.Parse(time.RFC3339, until) // zero when the end is not known
 	}
 	return out
 }
 
-// answer is the response an error of go-github is about, and GitHub's message.
+// answer returns the response of a go-github error, nil if it has none, and GitHub's message.
 func answer(err error) (*http.Response, string) {
 	var refused *github.ErrorResponse
 	var abuse *github.AbuseRateLimitError
@@ -167,8 +167,8 @@ func details(refused *github.ErrorResponse) []string {
 	return out
 }
 
-// unanswered takes an error apart that has no response. Query and credentials of the
-// URL are left out.
+// unanswered returns the parts of an error without a response. It leaves out the query and
+// the credentials of the URL.
 func unanswered(err error) (method, path string, cause error) {
 	var asked *retry.Unanswered
 	if errors.As(err, &asked) {
@@ -216,8 +216,8 @@ func kindOf(status int, message string) Kind {
 	return KindRejected
 }
 
-// unavailable reports whether it is unknown if GitHub did what was asked, and asking
-// what is there may help.
+// unavailable reports whether it is unknown if GitHub carried out the request, and a
+// further request may tell.
 func unavailable(ctx context.Context, err error) bool {
 	var e *Error
 	return ctx.Err() == nil && !retry.Permanent(err) && errors.As(err, &e) && e.Kind == KindUnavailable

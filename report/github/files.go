@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// MaxFiles is how many files of a pull request GitHub lists.
+// MaxFiles is the maximum number of files of a pull request that GitHub lists.
 const MaxFiles = 3000
 
 const pageSize = 100
 
-// files are the paths a pull request has at its head, as far as GitHub lists them.
+// files returns the set of changed paths that a pull request has at its head, as far as
+// GitHub lists them.
 func (p *Publisher) files(ctx context.Context) (map[string]bool, error) {
 	doing := attempt{"list the files of the pull request", "pull-requests: read"}
 	out := map[string]bool{}
@@ -27,7 +28,7 @@ func (p *Publisher) files(ctx context.Context) (map[string]bool, error) {
 	return out, doing.fail(err)
 }
 
-// pages goes through a list page by page.
+// pages calls get for each page of a list.
 func pages(get func(github.ListOptions) (*github.Response, error)) error {
 	page := github.ListOptions{PerPage: pageSize}
 	for {

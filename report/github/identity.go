@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// login is the account that the token acts as. GET /user answers users only: the token of a
-// workflow or an app installation may not ask it, but it may ask GraphQL who looks,
-// which answers "SLUG[bot]".
+// login returns the account that the token acts as. GET /user works for users only. For the
+// token of a workflow or an app installation, GraphQL's viewer gives the login "SLUG[bot]".
 func (p *Publisher) login(ctx context.Context) (string, error) {
 	if p.self != "" {
 		return p.self, nil
@@ -34,7 +33,7 @@ func (p *Publisher) login(ctx context.Context) (string, error) {
 	return p.self, nil
 }
 
-// viewer asks GraphQL for the login of a token.
+// viewer returns the login of the token from GraphQL.
 func (p *Publisher) viewer(ctx context.Context) (string, error) {
 	req, err := p.api.NewRequest(http.MethodPost, p.graphqlURL(), map[string]string{"query": "query { viewer { login } }"})
 	if err != nil {
@@ -47,15 +46,15 @@ func (p *Publisher) viewer(ctx context.Context) (string, error) {
 	return answer.Data.Viewer.Login, err
 }
 
-// graphqlURL is beside the REST API: /graphql at github.com, and /api/graphql where
-// that is at /api/v3/.
+// graphqlURL returns the URL of the GraphQL API, next to the REST API: /graphql at
+// github.com, and /api/graphql where the REST API is at /api/v3/.
 func (p *Publisher) graphqlURL() string {
 	u := *p.api.BaseURL
 	u.Path = strings.TrimSuffix(u.Path, "v3/") + "graphql"
 	return u.String()
 }
 
-// appSlug is the name of the app the token acts for, "" when it is a user's.
+// appSlug returns the slug of the app that the token belongs to, "" for a user's token.
 func (p *Publisher) appSlug(ctx context.Context) (string, error) {
 	login, err := p.login(ctx)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// LineMap holds where the lines of one text are in another.
+// LineMap maps the lines of one text to the lines of another.
 type LineMap struct {
 	lines int // of the text mapped from
-	// hunks are ranges of lines without a counterpart, in order.
+	// hunks are the ranges of lines without a counterpart, in order.
 	hunks []hunk
 }
 
 // hunk is a run of lines of the first text that are not in the second.
 type hunk struct {
 	first, count int // in the first text; count is 0 where lines were only added
-	shift        int // of the lines after it
+	shift        int // what to add to the numbers of the lines after it
 }
 
 // MapLines compares two texts, line by line.
@@ -71,9 +71,9 @@ func (m *LineMap) read(text []byte) {
 	}
 }
 
-// Line returns the line of the second text for one of the first, counted from 1. A line
-// that the second text does not have is at the nearest one in front of it that it has,
-// at least 1, and exact is false. So do lines behind the end.
+// Line returns the line of the second text for line n of the first, counted from 1. For a
+// line that the second text does not have, or one after the end, it returns the nearest
+// preceding line that the second text has, at least 1, and exact is false.
 func (m *LineMap) Line(n int) (line int, exact bool) {
 	if n < 1 || n > m.lines {
 		line, _ = m.Line(max(1, m.lines))
@@ -94,14 +94,15 @@ func (m *LineMap) Line(n int) (line int, exact bool) {
 	return max(1, h.first-1+before), false
 }
 
-// Translation is for scans that judged another tree than that of the annotated commit:
-// the merge commit of a pull request, while annotations are on its head.
+// Translation translates lines for scans that judged another tree than the annotated
+// commit's: the merge commit of a pull request, while annotations are on its head.
 type Translation struct {
-	// Judged and Head are the trees' files. Either may be nil: the lines are the same.
+	// Judged and Head are the two trees. If either is nil, lines stay as they are.
 	Judged, Head fs.FS
 }
 
-// lines compares a file of both trees; nil when it is the same or only one is known.
+// lines returns the line map of a file from Judged to Head, nil when its content is the
+// same or a tree is nil.
 func (t Translation) lines(path string) (*LineMap, error) {
 	if t.Judged == nil || t.Head == nil {
 		return nil, nil
@@ -120,12 +121,12 @@ func (t Translation) lines(path string) (*LineMap, error) {
 	return MapLines(judged, head), nil
 }
 
-// maxTranslated bounds files whose lines are translated from the merge commit to the
-// head, in bytes. Places in larger ones have no annotation.
+// maxTranslated bounds the files whose lines are translated from the merge commit to the
+// head, in bytes. Places in larger files get no annotation.
 const maxTranslated = 2 << 20
 
-// smallFiles are the files of a tree that are compared without much time: others, and
-// symbolic links that lead to none, are as if they were not there.
+// smallFiles is a view of a tree with only the files that can be compared quickly. Opening
+// a larger file, a file that is not regular or a broken symbolic link returns fs.ErrNotExist.
 type smallFiles struct{ fs.FS }
 
 // Open implements fs.FS.

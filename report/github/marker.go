@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// none stands for no digest.
+// none stands for a missing digest.
 const none = "none"
 
-// phase is how far a check run of preadmit is.
+// phase is the progress of a check run of preadmit.
 type phase string
 
 const (
@@ -17,20 +17,20 @@ const (
 	phaseDone    phase = "done"
 )
 
-// mark is what a check run's external_id says: that it is preadmit's, and what was
-// published, so that it is not published twice.
+// mark is the content of a check run's external_id. It identifies the run as preadmit's and
+// records what was published, so that it is not published twice.
 type mark struct {
 	phase phase
-	// content is the digest of the check, sarif that of the file uploaded with it.
+	// content is the digest of the check, sarif the digest of the file uploaded with it.
 	content, sarif string
-	// pull is the pull request that it is about, 0 when it is about a commit only: others
-	// may have the same head. unknownPull is of a mark that does not say it.
+	// pull is the number of the pull request, 0 for a commit only, or unknownPull when the
+	// mark does not have it. It is recorded because several may have the same head.
 	pull int
 }
 
 const unknownPull = -1
 
-// markPrefix begins an external_id, with the version of what follows.
+// markPrefix is the start of an external_id, with the version of its format.
 const markPrefix = "preadmit/1"
 
 func (m mark) String() string {
@@ -41,7 +41,7 @@ func (m mark) String() string {
 	return strings.Join(parts, "/")
 }
 
-// readMark reads an external_id; ok is false for one of somebody else.
+// readMark parses an external_id; ok is false if preadmit did not write it.
 func readMark(id string) (m mark, ok bool) {
 	rest, ok := strings.CutPrefix(id, markPrefix+"/")
 	parts := strings.Split(rest, "/")
@@ -59,13 +59,13 @@ func readMark(id string) (m mark, ok bool) {
 	return m, true
 }
 
-// commentMarker is the first line of preadmit's comment, which nobody sees. Different
-// names of a check have different comments.
+// commentMarker returns the first line of preadmit's comment, which GitHub does not show.
+// Each check name has its own comment.
 func commentMarker(name string) string {
 	return "<!-- preadmit:comment " + digest([]byte(name))[:16] + " -->"
 }
 
-// replyMarker is the first line of an answer to what key names.
+// replyMarker returns the first line of the reply to the comment that key identifies.
 func replyMarker(name, key string) string {
 	return "<!-- preadmit:reply " + digest([]byte(name + "\n" + key))[:16] + " -->"
 }

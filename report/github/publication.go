@@ -13,13 +13,13 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Places are where a report is published.
+// Places selects where a report is published.
 type Places struct{ CheckRun, Comment, SARIF bool }
 
-// Content is a report and all texts that are published of it.
+// Content is a report with all texts that are published for it.
 type Content struct {
 	Report *report.Report
-	// Check says what the check run gets. Its Summary is filled in.
+	// Check configures the check run. Finish sets its Summary.
 	Check CheckOptions
 	// SARIF is the file for code scanning.
 	SARIF []byte
@@ -27,10 +27,10 @@ type Content struct {
 	Blob string
 }
 
-// Publication publishes one report in all the places that are wanted. What the token
-// or the repository does not allow is left out, and becomes a notice; what fails
-// otherwise is kept for Err. Start comes first, then Publish, and Finish last, so that a
-// check run that is complete says that everything is there, or what is not.
+// Publication publishes one report in all selected places. A place that the token or the
+// repository does not allow is left out and becomes a note; other failures are kept for
+// Err. Call Start first, then Publish, and Finish last, so that a completed check run
+// means that everything is published, apart from what its notes list.
 type Publication struct {
 	to        *Publisher
 	places    Places
@@ -42,34 +42,34 @@ type Publication struct {
 	comment                   string
 }
 
-// NewPublication makes a publication by a publisher, which may be nil: nothing is
-// published then. elsewhere is a sentence on where a reader finds what is left out.
+// NewPublication returns a publication that uses a publisher. If it is nil, nothing is
+// published. elsewhere is a sentence on where a reader finds what is left out.
 func NewPublication(to *Publisher, places Places, elsewhere string) *Publication {
 	return &Publication{to: to, places: places, elsewhere: elsewhere}
 }
 
-// Connect returns a publication that was made without a publisher what NewPublication
-// takes. It comes before Start.
+// Connect sets the arguments of NewPublication on a publication that was created without a
+// publisher. It must be called before Start.
 func (p *Publication) Connect(to *Publisher, places Places, elsewhere string) {
 	p.to, p.places, p.elsewhere = to, places, elsewhere
 }
 
-// Notes are what a reader should know besides the report, a line each.
+// Notes returns remarks for the reader besides the report, one line each.
 func (p *Publication) Notes() []string { return p.notes }
 
 // Started reports whether there is a check run to finish.
 func (p *Publication) Started() bool { return p.started }
 
-// Ended reports whether the check run is complete, with the report or what Abandon said.
+// Ended reports whether the check run is complete, with the report or the check of Abandon.
 func (p *Publication) Ended() bool { return p.ended }
 
 // Annotated reports whether the check run has the report with its annotations.
 func (p *Publication) Annotated() bool { return p.annotated }
 
-// CommentURL is the page of the comment, "" when there is none.
+// CommentURL returns the page of the comment, "" when there is none.
 func (p *Publication) CommentURL() string { return p.comment }
 
-// Err is what kept the report from being published though the token allows it.
+// Err returns the failures other than missing permissions, nil if there are none.
 func (p *Publication) Err() error {
 	if len(p.failed) == 0 {
 		return nil
@@ -77,13 +77,13 @@ func (p *Publication) Err() error {
 	return fmt.Errorf("the report could not be published: %w", errors.Join(p.failed...))
 }
 
-// AddNote adds something that the reader should know.
+// AddNote adds a remark for the reader.
 func (p *Publication) AddNote(text string, args ...any) {
 	p.notes = append(p.notes, escape.Line(fmt.Sprintf(text, args...)))
 }
 
-// NotesText are the notes as Markdown. They are fixed text and words of GitHub's
-// answers, as code.
+// NotesText returns the notes as Markdown code spans. They consist of fixed text and of
+// messages from GitHub's responses.
 func (p *Publication) NotesText() string {
 	var b strings.Builder
 	for _, n := range p.notes {
@@ -92,7 +92,7 @@ func (p *Publication) NotesText() string {
 	return b.String()
 }
 
-// record keeps what became of one thing. It reports whether that is done.
+// record records the result of publishing in one place, and reports whether it succeeded.
 func (p *Publication) record(what string, done Published, err error) bool {
 	if done.Note != "" {
 		p.AddNote("%s", done.Note)
@@ -109,15 +109,15 @@ func (p *Publication) record(what string, done Published, err error) bool {
 	return false
 }
 
-// Start makes the check run show that the scan goes on.
+// Start makes the check run show that the scan is in progress.
 func (p *Publication) Start(ctx context.Context) {
 	if p.to != nil && p.places.CheckRun {
 		p.started = p.record("check run", Published{}, p.to.Start(ctx))
 	}
 }
 
-// Publish publishes everywhere but in the check run. It keeps what code scanning has,
-// and what is missing. Its error is a report that cannot be written.
+// Publish publishes in all places except the check run. It records failures and notes, and
+// returns an error only if the report cannot be written as Markdown.
 func (p *Publication) Publish(ctx context.Context, c *Content) error {
 	if p.to == nil {
 		return nil
@@ -143,8 +143,8 @@ func (p *Publication) Publish(ctx context.Context, c *Content) error {
 	return nil
 }
 
-// Finish completes the check run. When that fails it is left for Abandon. Its error is
-// a report that cannot be written.
+// Finish completes the check run. If that fails, Abandon can still complete it. Finish
+// returns an error only if the report cannot be written as Markdown.
 func (p *Publication) Finish(ctx context.Context, c *Content) error {
 	if !p.started {
 		return nil
@@ -163,9 +163,9 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 	return nil
 }
 
-// Abandon completes the check run with something else if it is still in progress, also
-// when ctx is over. Its error is what kept it from that: an older verdict may stand there
-// then. It may be called again.
+// Abandon completes the check run with another check if it is still in progress, also when
+// ctx has ended. After an error, the check run may still show an older verdict. Abandon may
+// be called again.
 func (p *Publication) Abandon(ctx context.Context, check Check) error {
 	if !p.started || p.ended {
 		return nil
@@ -177,12 +177,12 @@ func (p *Publication) Abandon(ctx context.Context, check Check) error {
 	return err
 }
 
-// Markdown is a report in at most limit bytes, if it has so little to say that there is
-// a way. blob is the URL of the judged files, for links; with existing, what the base has
-// too counts.
+// Markdown returns a report as Markdown in at most limit bytes, if it can be shortened that
+// far. blob is the URL of the judged files, for links. With existing, findings that the base
+// has too are included.
 func Markdown(r *report.Report, blob string, existing bool, limit int) (string, error) {
 	opts := format.Options{Blob: blob, Existing: existing}
-	// The format counts characters, which take up to four bytes.
+	// The format's limit is in characters, which take up to four bytes each.
 	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
 		var b bytes.Buffer
 		if err := format.Write(&b, "markdown", r, opts); err != nil {

@@ -18,64 +18,64 @@ import (
 // DefaultBaseURL is the API of github.com.
 const DefaultBaseURL = "https://api.github.com/"
 
-// DefaultName is the name of the check run, and marks its comment among others.
+// DefaultName is the default name of the check run. The name also identifies the comment.
 const DefaultName = "preadmit"
 
-// Options say how to reach GitHub. The zero value asks github.com without a token.
+// Options configures a Publisher. The zero value uses github.com without a token.
 type Options struct {
-	// Client makes the requests; nil means http.DefaultTransport. Its transport may
-	// authenticate, as one of a GitHub App does. Its timeout is not used, see Timeout.
+	// Client sends the requests; nil means http.DefaultTransport. Its transport may
+	// authenticate, as that of a GitHub App does. Its timeout is not used, see Timeout.
 	Client *http.Client
 	// Token is sent to the host of BaseURL, and to no other, when it is not empty.
 	Token string
 	// BaseURL is the root of the API: DefaultBaseURL when empty,
 	// https://HOST/api/v3/ on GitHub Enterprise Server.
 	BaseURL string
-	// Name is that of the check run, DefaultName when empty. Jobs of the same commit
+	// Name is the name of the check run, DefaultName when empty. Jobs of the same commit
 	// that judge different things need different names.
 	Name string
-	// Login is who the token acts as: "github-actions[bot]" for the token of a
-	// workflow, "SLUG[bot]" for an app. When it is empty the publisher asks GitHub.
+	// Login is the account that the token acts as: "github-actions[bot]" for the token of
+	// a workflow, "SLUG[bot]" for an app. If empty, it is requested from GitHub.
 	Login string
-	// Fresh has Start make a new check run although one is complete, as the "Re-run"
-	// button of GitHub asks for.
+	// Fresh makes Start create a new check run even if one is complete, as GitHub's
+	// "Re-run" button requires.
 	Fresh bool
-	// Doubt reports whether a check run that is complete and does not block a merge may be about
-	// something else, given its DetailsURL: Start makes a new one then. Nil doubts none.
+	// Doubt reports whether a completed check run that does not block a merge may be about
+	// something else, given its DetailsURL. Start then creates a new one. Nil means never.
 	Doubt func(ctx context.Context, detailsURL string) (bool, error)
-	// Rescan identifies the button "Scan again" of check runs that are complete: whoever
-	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
-	// button when it is empty. It has at most 20 characters.
+	// Rescan is the identifier of the button "Scan again" of completed check runs, at most
+	// 20 characters. GitHub sends it to webhooks with check_run.requested_action. Empty
+	// means no button.
 	Rescan string
 	// Tries bounds how often one request is sent, 5 when 0.
 	Tries int
-	// Timeout bounds one request and its answer, 30 seconds when 0.
+	// Timeout bounds one request and its response, 30 seconds when 0.
 	Timeout time.Duration
 	// MaxWait is the longest wait for a rate limit, 5 minutes when 0. A limit that
 	// lasts longer, or past the context's deadline, is an error of KindLimited at once.
 	MaxWait time.Duration
-	// Clock is the system's when nil.
+	// Clock is the system clock when nil.
 	Clock Clock
 }
 
 // Clock returns the time and waits.
 type Clock = retry.Clock
 
-// Publisher writes to one commit and its pull request. It is for one goroutine.
+// Publisher publishes for one commit and its pull request. It is not safe for concurrent use.
 type Publisher struct {
 	target Target
 	opts   Options
 	api    *github.Client
 	wait   *retry.Transport
 
-	known *github.CheckRun // the last run seen or made
-	asked bool             // known is GitHub's answer, also when nil
+	known *github.CheckRun // the run found or created last
+	asked bool             // known is current, even if nil: GitHub was queried
 	sarif string           // digest of the SARIF file that code scanning has
-	self  string           // the login the token acts as, once asked
+	self  string           // the login that the token acts as, "" until known
 }
 
-// New makes a publisher. It asks nothing of GitHub; mistakes in target and options
-// are errors.
+// New returns a publisher. It sends no requests. It returns an error if target or options
+// are invalid.
 func New(target Target, opts Options) (*Publisher, error) {
 	if err := target.check(); err != nil {
 		return nil, fmt.Errorf("publish on GitHub: %w", err)
@@ -109,7 +109,7 @@ func (o Options) patience() retry.Options {
 	return retry.Options{Tries: o.Tries, Timeout: o.Timeout, MaxWait: o.MaxWait, Clock: o.Clock}
 }
 
-// baseURL reads the root of the API, which ends in a slash.
+// baseURL parses the root URL of the API. The result ends in a slash.
 func baseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(cmp.Or(s, DefaultBaseURL), "/") + "/")
 	if err != nil {

@@ -15,13 +15,14 @@ import (
 // MaxSARIF bounds a SARIF file, in bytes after gzip (GitHub's page on SARIF support).
 const MaxSARIF = 10 << 20
 
-// queueRefs begin the refs of a merge queue, on which code scanning shows nothing.
+// queueRefs is the prefix of the refs of a merge queue. Code scanning shows no results there.
 const queueRefs = "refs/heads/gh-readonly-queue/"
 
-// UploadSARIF uploads a SARIF file to code scanning for the target's Ref. What code
-// scanning cannot take - a merge queue, a repository without it, too large a file - is
-// a notice and no error. It belongs between Start and Finish, which remembers in the
-// check run what was uploaded: the same file for the same commit is not sent again.
+// UploadSARIF uploads a SARIF file to code scanning for the target's Ref. If code scanning
+// cannot accept it (a merge queue, a repository without code scanning, a file that is too
+// large), the result is a note and no error. Call it between Start and Finish: Finish
+// records the upload in the check run, so that the same file for the same commit is not
+// sent again.
 func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, error) {
 	switch {
 	case p.target.Ref == "":
@@ -54,8 +55,8 @@ func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, e
 	return Published{Changed: true}, nil
 }
 
-// uploaded reports whether a complete check run says that the file was uploaded. A token
-// that may not read check runs does not know, and uploads.
+// uploaded reports whether the check run records that the file with digest sum was uploaded.
+// It returns false if the token may not read check runs.
 func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
 	if !p.asked {
 		_, err := p.find(ctx)
@@ -75,7 +76,7 @@ func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
 	return true, nil
 }
 
-// pack is gzip and base64. Equal files pack to equal text.
+// pack returns sarif compressed with gzip and encoded with base64. It is deterministic.
 func pack(sarif []byte) (string, error) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -91,8 +92,8 @@ func pack(sarif []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
 
-// sarifNotice words the refusals that say something on the repository, not on the
-// token or on preadmit.
+// sarifNotice returns a note for a refusal whose cause is the repository or the file, not
+// the token or preadmit; ok is false for other errors.
 func sarifNotice(err error) (string, bool) {
 	var refused *Error
 	if !errors.As(err, &refused) {

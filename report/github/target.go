@@ -12,18 +12,18 @@ import (
 type Target struct {
 	// Owner and Repo name the repository.
 	Owner, Repo string
-	// HeadSHA is the commit the check run belongs to: the head of the pull request, or
-	// the commit that was pushed. It is the full object name.
+	// HeadSHA is the commit that the check run belongs to, as a full object name: the head
+	// of the pull request, or the commit that was pushed.
 	HeadSHA string
 	// Pull is the number of the pull request, 0 when there is none.
 	Pull int
 	// Ref is the ref that was judged, for code scanning: refs/pull/N/merge,
 	// refs/pull/N/head or refs/heads/BRANCH.
 	Ref string
-	// RefSHA is the commit Ref pointed at: the merge commit for refs/pull/N/merge. Empty
-	// means HeadSHA, which is right for the other refs only.
+	// RefSHA is the commit that Ref pointed at: the merge commit for refs/pull/N/merge.
+	// Empty means HeadSHA, which is right for the other refs only.
 	RefSHA string
-	// DetailsURL is a page with everything: the workflow's run, or the service's page.
+	// DetailsURL is the page with the whole report: the workflow's run, or the service's page.
 	DetailsURL string
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// authorized is the transport of the options, which sends the token to the API alone.
+// authorized returns the transport of the options, extended to send the token to the API only.
 func authorized(opts Options, base *url.URL) http.RoundTripper {
 	t := &bearer{token: opts.Token, base: base, next: http.DefaultTransport}
 	if opts.Client != nil && opts.Client.Transport != nil {

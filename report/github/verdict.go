@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Verdict is what is said of one of several pull requests with the same head. A check run
+// Verdict is the verdict on one of several pull requests with the same head. A check run
 // belongs to a commit, and so to all of them.
 type Verdict struct {
-	// Pull is the number of the pull request; 0 is a merge group, which is one commit too.
+	// Pull is the number of the pull request; 0 means a merge group, which is one commit too.
 	Pull       int
 	Conclusion Conclusion
 	// Title is one line of plain text.
 	Title string
 }
 
-// String is the title, with whose it is.
+// String returns the title with the pull request it belongs to.
 func (v Verdict) String() string { return v.name() + ": " + v.Title }
 
 func (v Verdict) name() string {
@@ -26,9 +26,9 @@ func (v Verdict) name() string {
 	return fmt.Sprintf("#%d", v.Pull)
 }
 
-// Beside makes a check of one pull request that of others with the same head as well: its
-// conclusion is the worst of all, and its title names whose that is. Without others it
-// stays as it is.
+// Beside returns a check that covers one pull request and others with the same head: its
+// conclusion is the worst of all, and its title names the pull request with that one.
+// Without others, Beside returns c unchanged.
 func (c Check) Beside(pull int, others []Verdict) Check {
 	if len(others) == 0 {
 		return c
@@ -51,9 +51,9 @@ func (c Check) Beside(pull int, others []Verdict) Check {
 	return c
 }
 
-// Worst is the conclusion that allows the least. All but success and neutral block a merge:
-// of these one that waits for somebody goes after the others, which are alike, so that it is
-// the first of them.
+// Worst returns the worst conclusion: success is the best, then neutral, then action_required,
+// then all others, which are equal. Of equal conclusions it returns the first. All but success
+// and neutral block a merge.
 func Worst(all ...Conclusion) Conclusion {
 	return slices.MaxFunc(all, func(a, b Conclusion) int { return a.weight() - b.weight() })
 }
@@ -70,6 +70,5 @@ func (c Conclusion) weight() int {
 	return 3
 }
 
-// blocks reports whether a required check run that says so keeps a pull request from being
-// merged.
+// blocks reports whether a required check run with this conclusion blocks a merge.
 func (c Conclusion) blocks() bool { return c.weight() > Neutral.weight() }

@@ -6,22 +6,22 @@ import (
 	"net/http"
 )
 
-// maxAnswer bounds an answer, in bytes. The largest expected are pages of a hundred
-// comments, of 65,536 characters each.
+// maxAnswer bounds a response body, in bytes. The largest expected responses are pages of a
+// hundred comments, of 65,536 characters each.
 const maxAnswer = 32 << 20
 
-// TooLargeError is an answer that is larger than any that is expected.
+// TooLargeError is the error for a response that is larger than any expected one.
 type TooLargeError struct{}
 
 func (*TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d MiB", maxAnswer>>20)
 }
 
-// Permanent reports that asking again does not end it.
+// Permanent returns true: a retry would give the same error.
 func (*TooLargeError) Permanent() bool { return true }
 
-// Bounded returns a transport that asks by another, and ends answers that are too large with a
-// *TooLargeError: decoding one would keep all of it in memory.
+// Bounded returns a transport that sends requests through next and ends responses that are
+// too large with a *TooLargeError: decoding one would keep all of it in memory.
 func Bounded(next http.RoundTripper) http.RoundTripper { return bounded{next} }
 
 type bounded struct{ next http.RoundTripper }
@@ -39,14 +39,14 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// boundedBody is a body of which left bytes may be read.
+// boundedBody is a body of which at most left more bytes may be read.
 type boundedBody struct {
 	io.ReadCloser
 	left int64
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left+1 { // one more, to see that there is more
+	if int64(len(p)) > b.left+1 { // one more byte, to detect a body that is too large
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

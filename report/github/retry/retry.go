@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Options bound the patience. The zero value is that of a publisher.
+// Options bounds retries and waits. The zero value has the defaults of a publisher.
 type Options struct {
 	// Tries bounds how often one request is sent, 5 when 0.
 	Tries int
-	// Timeout bounds one request and its answer, 30 seconds when 0.
+	// Timeout bounds one request and its response, 30 seconds when 0.
 	Timeout time.Duration
-	// MaxWait is the longest wait for a rate limit, 5 minutes when 0. A limit that
-	// lasts longer, or past the context's deadline, is not waited for.
+	// MaxWait is the longest wait for a rate limit, 5 minutes when 0. There is no wait for
+	// a limit that lasts longer, or past the context's deadline.
 	MaxWait time.Duration
-	// Clock is the system's when nil.
+	// Clock is the system clock when nil.
 	Clock Clock
 }
 
@@ -29,13 +29,13 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// SystemClock is the machine's.
+// SystemClock is the system clock.
 type SystemClock struct{}
 
-// Now is the time.
+// Now returns the current time.
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// Sleep waits.
+// Sleep implements Clock.
 func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -47,7 +47,7 @@ func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// WithDefaults returns the options that are meant by zero values.
+// WithDefaults returns the options with zero values replaced by their defaults.
 func (o Options) WithDefaults() Options {
 	o.Tries = cmp.Or(max(0, o.Tries), 5)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
@@ -58,7 +58,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// New is a transport that asks by another: http.DefaultTransport when next is nil.
+// New returns a transport that sends requests through next, http.DefaultTransport when nil.
 func New(next http.RoundTripper, o Options) *Transport {
 	if next == nil {
 		next = http.DefaultTransport
@@ -66,27 +66,27 @@ func New(next http.RoundTripper, o Options) *Transport {
 	return &Transport{opts: o.WithDefaults(), next: Bounded(next)}
 }
 
-// onceKey marks a context whose requests must not be repeated when it is unknown
-// whether GitHub did them: they append or create.
+// onceKey is the context key that Once sets.
 type onceKey struct{}
 
-// Once marks a context whose requests are not repeated when it is unknown whether GitHub
-// did them. What a rate limit refused was not done, and is repeated.
+// Once returns a context whose requests are not repeated when it is unknown whether GitHub
+// carried them out, for requests that append or create. A request that a rate limit refused
+// was not carried out, and is repeated.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
-// Permanent reports whether an error says of itself, by a method Permanent, that asking
-// again does not end it.
+// Permanent reports whether an error has a method Permanent that returns true: a retry
+// would give the same error.
 func Permanent(err error) bool {
 	var p interface{ Permanent() bool }
 	return errors.As(err, &p) && p.Permanent()
 }
 
-// Backoff is the wait after the given number of failures.
+// Backoff returns the wait after the given number of failures.
 func Backoff(failures int) time.Duration {
 	return jitter(min(maxBackoff, firstBackoff<<min(failures-1, maxDoublings)))
 }
 
-// jitter is between half of d and d, so that many jobs do not come back at once.
+// jitter returns a random duration between d/2 and d, so that many jobs do not retry at once.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }

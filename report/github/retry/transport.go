@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	// LimitedHeader is put on an answer that a rate limit refused, with the time it
-	// ends, or a word when that is not known. GitHub's own headers are taken away from
-	// it: go-github would refuse later requests by them, by a clock of its own.
+	// LimitedHeader is set on a response of a rate limit, with the time at which the limit
+	// ends, or "unknown". GitHub's own headers are removed from all responses: because of
+	// them go-github would refuse later requests itself, by the system clock.
 	LimitedHeader = "Preadmit-Limited-Until"
 	// firstBackoff and maxBackoff bound the waits after a failure.
 	firstBackoff = time.Second
 	maxBackoff   = 30 * time.Second
-	// blindWait is the wait for a secondary rate limit that does not say its end:
-	// GitHub's best practices ask for a minute at least, and for more each time.
+	// blindWait is the first wait for a secondary rate limit without a known end. GitHub's
+	// best practices require at least a minute, and a longer wait each time.
 	blindWait = time.Minute
 	// maxDoublings keeps a wait that doubles from overflowing.
 	maxDoublings = 16
 )
 
-// Transport waits for rate limits, asks again after failures, and bounds each request in
-// time and size.
+// Transport is an http.RoundTripper that waits for rate limits, retries after failures, and
+// bounds each request in time and size.
 type Transport struct {
 	opts Options
 	next http.RoundTripper
 }
 
-// Unanswered is a request that got no answer.
+// Unanswered is the error of a request that got no response.
 type Unanswered struct {
-	// Method and Path are what was asked. The path has no query.
+	// Method and Path are those of the request. The path has no query.
 	Method, Path string
-	// Err is what happened.
+	// Err is the cause.
 	Err error
 }
 
 func (r *Unanswered) Error() string { return fmt.Sprintf("%s %s: %v", r.Method, r.Path, r.Err) }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (r *Unanswered) Unwrap() error { return r.Err }
 
-// RoundTrip sends a request until there is an answer worth having.
+// RoundTrip sends a request until it succeeds, fails for good, or may not be retried.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	for try := 1; ; try++ {
@@ -61,7 +61,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// finish marks the answer of a rate limit, and names the request that has none.
+// finish sets LimitedHeader on the response of a rate limit, and wraps err in an *Unanswered.
 func (t *Transport) finish(req *http.Request, resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, &Unanswered{req.Method, req.URL.Path, err}
@@ -79,7 +79,7 @@ func (t *Transport) finish(req *http.Request, resp *http.Response, err error) (*
 	return resp, nil
 }
 
-// send sends a request once and reads all of its answer.
+// send sends a request once and reads the whole response.
 func (t *Transport) send(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), t.opts.Timeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (t *Transport) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
+	defer func() { _ = resp.Body.Close() }() // the body is read; an error does not matter
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
@@ -104,7 +104,7 @@ func (t *Transport) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// kept is a body that was read already.
+// kept is a response body that was read into memory.
 type kept struct {
 	*bytes.Reader
 	text []byte
@@ -112,7 +112,7 @@ type kept struct {
 
 func (*kept) Close() error { return nil }
 
-// wait reports whether to send a request again, and after which time.
+// wait returns how long to wait before the next try, and reports whether there is one.
 func (t *Transport) wait(ctx context.Context, resp *http.Response, err error, try int) (time.Duration, bool) {
 	if ctx.Err() != nil || Permanent(err) {
 		return 0, false
@@ -135,7 +135,7 @@ func (t *Transport) wait(ctx context.Context, resp *http.Response, err error, tr
 	return Backoff(try), true
 }
 
-// Fits reports whether a wait ends before the deadline and is not too long.
+// Fits reports whether a wait is at most MaxWait and ends before the context's deadline.
 func (t *Transport) Fits(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return wait <= t.opts.MaxWait && (!ok || t.opts.Clock.Now().Add(wait).Before(deadline))
@@ -147,8 +147,9 @@ func limited(resp *http.Response) bool {
 	return ok && Limited(resp, body.text)
 }
 
-// Limited reports whether an answer with this body is that of a rate limit, going by
-// GitHub's words. A limit that is used up is in the headers of other refusals as well.
+// Limited reports whether a response with this body comes from a rate limit. For status 403
+// it relies on Retry-After and GitHub's message: X-RateLimit-Remaining may be 0 in other
+// 403 responses as well.
 func Limited(resp *http.Response, body []byte) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
@@ -159,7 +160,7 @@ func Limited(resp *http.Response, body []byte) bool {
 	return false
 }
 
-// waitOf returns the wait that the answer of a rate limit asks for.
+// waitOf returns the wait that the response of a rate limit requires, if known.
 func (t *Transport) waitOf(resp *http.Response) (time.Duration, bool) {
 	if wait, ok := retryAfter(resp); ok {
 		return wait, true
@@ -168,7 +169,7 @@ func (t *Transport) waitOf(resp *http.Response) (time.Duration, bool) {
 	if err != nil || resp.Header.Get("X-RateLimit-Remaining") != "0" {
 		return 0, false
 	}
-	// A second more: GitHub's clock and this one may differ by less than that.
+	// One second more, as GitHub's clock and this one may differ slightly.
 	return max(0, time.Unix(reset, 0).Sub(t.opts.Clock.Now())) + time.Second, true
 }
 
