@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maxLine bounds lines and columns, so that sums of them stay numbers.
+// maxLine bounds lines and columns, so that sums of them do not overflow.
 const maxLine = 1 << 30
 
-// check reports what of a decoded report is not one of the values its type allows.
+// check returns an error for the first value in a decoded report that its type does not allow.
 func check(r *Report) error {
 	for i := range r.Findings {
 		if err := checkFinding(&r.Findings[i]); err != nil {
@@ -135,7 +135,7 @@ func oneOf[T ~string](field string, got T, want ...T) error {
 	return fmt.Errorf("%s: %q is none of %q", field, got, want)
 }
 
-// checkChanges reports what of decoded changes is not one of the values they may have.
+// checkChanges returns an error for the first invalid value in decoded changes.
 func checkChanges(c *Changes) error {
 	if c == nil {
 		return nil
@@ -155,7 +155,7 @@ func checkChanges(c *Changes) error {
 	return nil
 }
 
-// checkCharts reports what of decoded charts is not one of the values they may have.
+// checkCharts returns an error for the first invalid value in decoded charts.
 func checkCharts(charts []ChartChange) error {
 	for i := range charts {
 		c := &charts[i]

@@ -4,8 +4,8 @@ package report
 // docs/explain.schema.json.
 const ExplainKind = "ExplainReport"
 
-// ExplainReport is how an API server comes to its answer to one request: which policies apply and
-// why, and the value of each of their expressions, and of each part of these. Values of Secrets are
+// ExplainReport explains the answer of an API server to one request: which policies apply and
+// why, and the value of each of their expressions and of each part of these. Values of Secrets are
 // replaced by "(masked)".
 type ExplainReport struct {
 	APIVersion string           `json:"apiVersion"`
@@ -13,16 +13,15 @@ type ExplainReport struct {
 	Tool       Tool             `json:"tool"`
 	Request    ExplainedRequest `json:"request"`
 	Answer     ExplainedAnswer  `json:"answer"`
-	// Refused are the policies and bindings that the server would not create.
+	// Refused are the policies and bindings that the server would refuse to create.
 	Refused []PolicyError `json:"refused,omitempty"`
-	// Policies are the policies with each of their bindings and params, those that change objects
-	// first.
+	// Policies has an entry for each policy, binding and param, mutating policies first.
 	Policies []ExplainedPolicy `json:"policies"`
-	// Changes are the lines in which policies change the object, as a unified diff.
+	// Changes is a unified diff of all changes that policies make to the object.
 	Changes []string `json:"changes,omitempty"`
 }
 
-// ExplainedRequest is the request.
+// ExplainedRequest identifies the request.
 type ExplainedRequest struct {
 	// Case is the name of the request in its suite.
 	Case        string   `json:"case,omitempty"`
@@ -36,7 +35,7 @@ type ExplainedRequest struct {
 	Groups      []string `json:"groups,omitempty"`
 }
 
-// ExplainedAnswer is what the server answers.
+// ExplainedAnswer is the response of the server.
 type ExplainedAnswer struct {
 	Allowed          bool              `json:"allowed"`
 	Code             int               `json:"code,omitempty"`
@@ -44,7 +43,7 @@ type ExplainedAnswer struct {
 	Message          string            `json:"message,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Indeterminate says why the answer, or a part of it, is not known.
+	// Indeterminate has the reasons why the answer, or a part of it, is not known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
 }
 
@@ -59,41 +58,41 @@ type ExplainedPolicy struct {
 	Actions       []string `json:"actions,omitempty"`
 	// Applies is yes, no or unknown.
 	Applies string `json:"applies"`
-	// Matching is what decides whether the policy applies, in the order in which the server looks.
+	// Matching are the fields that decide whether the policy applies, in the server's order.
 	Matching []ExplainedMatch `json:"matching"`
-	// Expressions are those of the policy: match conditions, variables, validations, messages, audit
-	// annotations, mutations.
+	// Expressions are the expressions of the policy: match conditions, variables, validations,
+	// messages, audit annotations, mutations.
 	Expressions []ExplainedExpression `json:"expressions,omitempty"`
-	// Costs are the budgets that groups of expressions share, and what they took of them.
+	// Costs are the cost budgets that groups of expressions share, with the costs charged to them.
 	Costs []ExplainedCost `json:"costs,omitempty"`
-	// TypeWarnings are those that the server writes into the status of the policy.
+	// TypeWarnings are the type-checking warnings that the server writes to the policy's status.
 	TypeWarnings []ExplainedTypeWarning `json:"typeWarnings,omitempty"`
-	// Changes are the lines in which this policy changes the object, as a unified diff.
+	// Changes is a unified diff of the changes that this policy makes to the object.
 	Changes []string `json:"changes,omitempty"`
-	// Notes say what of this is not certain or left out.
+	// Notes lists what is uncertain or left out here.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // ExplainedMatch is a field that decides whether a policy applies.
 type ExplainedMatch struct {
-	// Field is that of the policy or the binding; Of says whose: policy or binding.
+	// Field is the path of the field; Of is the object that has it: policy or binding.
 	Field string `json:"field"`
 	Of    string `json:"of"`
 	// Result is yes, no, unknown or error.
 	Result string `json:"result"`
-	// Why says what in the field and the request decides.
+	// Why is the reason for the result, from the field and the request.
 	Why string `json:"why,omitempty"`
-	// Decides is set for the field because of which the policy does not apply.
+	// Decides is set for the field that keeps the policy from applying.
 	Decides bool `json:"decides,omitempty"`
 }
 
-// ExplainedCost is a budget of the server.
+// ExplainedCost is a cost budget of the server.
 type ExplainedCost struct {
-	// Group is what shares the budget.
+	// Group names the expressions that share the budget.
 	Group  string `json:"group"`
 	Cost   int    `json:"cost"`
 	Budget int    `json:"budget"`
-	// Exhausted is set when the budget does not suffice.
+	// Exhausted is set when the budget is exceeded.
 	Exhausted bool `json:"exhausted,omitempty"`
 }
 
@@ -101,16 +100,16 @@ type ExplainedCost struct {
 type ExplainedTypeWarning struct {
 	Field   string `json:"field"`
 	Warning string `json:"warning"`
-	// Line and Column are those of the expression; 0 when the warning names none.
+	// Line and Column are positions in the expression, 0 when the warning has none.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 }
 
-// ExplainedState says what became of an expression or a part of one.
+// ExplainedState is the outcome of evaluating an expression or a part of one.
 type ExplainedState string
 
 const (
-	// StateValue: it gave a value.
+	// StateValue: the result is a value.
 	StateValue ExplainedState = "value"
 	// StateError: it failed.
 	StateError ExplainedState = "error"
@@ -125,19 +124,19 @@ func ExplainedStates() []ExplainedState {
 	return []ExplainedState{StateValue, StateError, StateUnknown, StateSkipped}
 }
 
-// ExplainedExpression is an expression of a policy and what it gave.
+// ExplainedExpression is an expression of a policy with its result.
 type ExplainedExpression struct {
-	// Field is that of the policy, as spec.validations[0].expression.
+	// Field is its path in the policy, like spec.validations[0].expression.
 	Field string `json:"field"`
-	// Name is that of the variable, match condition or audit annotation.
+	// Name is the name of the variable, match condition or audit annotation.
 	Name  string         `json:"name,omitempty"`
 	Text  string         `json:"text"`
 	State ExplainedState `json:"state"`
-	// Value is what it gave, as CEL writes it, cut when it is long.
+	// Value is the result in CEL syntax, cut when it is long.
 	Value string `json:"value,omitempty"`
 	// Why is the error, what is not known, or why it was not evaluated.
 	Why string `json:"why,omitempty"`
-	// Cost is what the server charges, without variables.
+	// Cost is the cost that the server charges, without that of variables.
 	Cost  int             `json:"cost"`
 	Parts []ExplainedPart `json:"parts,omitempty"`
 }
@@ -145,23 +144,23 @@ type ExplainedExpression struct {
 // ExplainedPart is a part of an expression. Literals are left out.
 type ExplainedPart struct {
 	Text string `json:"text"`
-	// Line and Column are those of the part's operator or name in the expression.
+	// Line and Column are the position of the part's operator or name in the expression.
 	Line   int            `json:"line"`
 	Column int            `json:"column"`
 	State  ExplainedState `json:"state"`
 	Value  string         `json:"value,omitempty"`
 	Why    string         `json:"why,omitempty"`
-	// Parts are its own parts.
+	// Parts are the parts of this part.
 	Parts []ExplainedPart `json:"parts,omitempty"`
-	// Rounds are those of a loop: with an element each.
+	// Rounds are the iterations of a loop, one per element.
 	Rounds []ExplainedRound `json:"rounds,omitempty"`
-	// MoreRounds counts those that are left out.
+	// MoreRounds counts the iterations left out.
 	MoreRounds int `json:"moreRounds,omitempty"`
 	// MoreParts is true when parts are left out.
 	MoreParts bool `json:"moreParts,omitempty"`
 }
 
-// ExplainedRound is a round of a loop.
+// ExplainedRound is an iteration of a loop.
 type ExplainedRound struct {
 	// Index counts from 0.
 	Index int `json:"index"`
@@ -170,7 +169,7 @@ type ExplainedRound struct {
 	Parts []ExplainedPart  `json:"parts"`
 }
 
-// ExplainedBound is a variable of a loop in one of its rounds.
+// ExplainedBound is a variable of a loop in one of its iterations.
 type ExplainedBound struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

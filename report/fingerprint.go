@@ -11,9 +11,9 @@ import (
 // fingerprintLength is the number of hexadecimal digits of a fingerprint.
 const fingerprintLength = 32
 
-// identity is what makes a finding the same finding in another scan. Lines are no
-// part of it, nor is a message a policy words, which may quote values; what no
-// policy says differs by its message only.
+// identity identifies a finding across scans. It does not include lines, nor messages of
+// policies, which may quote values. Findings whose cause is no decision of a policy differ
+// only by their message, so they include it.
 type identity struct {
 	Root      string
 	Operation string
@@ -46,8 +46,8 @@ func identityOf(f *Finding) identity {
 	return id
 }
 
-// operationClass makes no difference between CREATE and UPDATE: the finding of a
-// new object is the same when the next commit changes the object again.
+// operationClass returns the same value for CREATE and UPDATE: the finding on a new
+// object is the same when the next commit changes the object again.
 func operationClass(operation string) string {
 	if operation == "CREATE" || operation == "UPDATE" {
 		return "APPLY"
@@ -55,7 +55,7 @@ func operationClass(operation string) string {
 	return operation
 }
 
-// SetFingerprints sets the fingerprints of findings that are in their final order.
+// SetFingerprints sets the fingerprints of findings, which must be in their final order.
 func SetFingerprints(findings []Finding) {
 	seen := map[string]int{}
 	for i := range findings {
@@ -96,10 +96,10 @@ func (id identity) sum() string {
 	return hex.EncodeToString(sum[:])[:fingerprintLength]
 }
 
-// Unnamed is a message without the name of a generated object, or the one the
-// server makes of its generateName.
+// Unnamed returns a message without the quoted name of a generated object, or without the
+// name that the server generates from its generateName.
 func Unnamed(message string, o *Object) string {
-	const longest = 58 // the server cuts what it adds its suffix to
+	const longest = 58 // the server cuts generateName to this length before it adds the suffix
 	name := regexp.QuoteMeta(o.Name)
 	if o.Name == "" {
 		name = regexp.QuoteMeta(o.GenerateName[:min(longest, len(o.GenerateName))]) + "[a-z0-9]{5}"

@@ -5,32 +5,32 @@ package report
 const LintKind = "LintReport"
 
 // LintReport is the result of linting a tree: every output is a pure function of it.
-// Findings are in a total order - path, line, column, then what they say - so that
-// equal trees give equal bytes.
+// Findings are in a total order (path, line, column, then content), so that equal trees
+// give equal bytes.
 type LintReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Tool       Tool   `json:"tool"`
-	// Tree names what was looked at.
+	// Tree names the tree that was linted.
 	Tree     Revision      `json:"tree"`
 	Findings []LintFinding `json:"findings"`
-	// Indeterminate is what could not be looked at: roots that cannot be rendered,
-	// questions that nothing in the tree answers.
+	// Indeterminate lists what could not be linted: roots that do not render, and checks
+	// for which the tree does not have the information.
 	Indeterminate []Indeterminate `json:"indeterminate"`
 	Diagnostics   []Diagnostic    `json:"diagnostics"`
 	Summary       LintSummary     `json:"summary"`
 }
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
 // The severities, the worst first.
 const (
-	// SeverityError: the API server refuses it, or it cannot work.
+	// SeverityError: the API server refuses the object, or it cannot work.
 	SeverityError Severity = "error"
-	// SeverityWarning: it will not do what it seems to, as far as is known here.
+	// SeverityWarning: as far as is known, the object does not work as it seems to.
 	SeverityWarning Severity = "warning"
-	// SeverityNote: worth knowing.
+	// SeverityNote: a remark.
 	SeverityNote Severity = "note"
 )
 
@@ -43,9 +43,9 @@ type LintFinding struct {
 	Fingerprint string   `json:"fingerprint"`
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
-	// Message says what is wrong, in the API server's words where it has some.
+	// Message describes the problem, with the API server's message if it has one.
 	Message string `json:"message"`
-	// Hint says what to do about it.
+	// Hint describes what to do about it.
 	Hint string `json:"hint,omitempty"`
 	// Object is the policy or binding; absent when a root does not render.
 	Object *Object `json:"object,omitempty"`
@@ -55,9 +55,9 @@ type LintFinding struct {
 	Location Location `json:"location"`
 }
 
-// LintSummary counts.
+// LintSummary has the counts of a LintReport.
 type LintSummary struct {
-	// Policies and Bindings are those that were looked at.
+	// Policies and Bindings count those that were linted.
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
 	// Findings counts by severity.
@@ -67,13 +67,13 @@ type LintSummary struct {
 	Disabled []string `json:"disabled"`
 }
 
-// LintFailOnValues are the words for the weakest severity that fails a run:
-// indeterminate asks for no findings and nothing left unjudged.
+// LintFailOnValues returns the values of --fail-on for lint: the weakest severity that fails
+// a run. With indeterminate, any finding and anything that could not be linted fails it.
 func LintFailOnValues() []string {
 	return []string{"error", "warning", "note", "indeterminate", "never"}
 }
 
-// Failed weighs the report. failOn is one of LintFailOnValues.
+// Failed reports whether the report fails a run. failOn is one of LintFailOnValues.
 func (r *LintReport) Failed(failOn string) bool {
 	switch failOn {
 	case "never":

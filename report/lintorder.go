@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Sort puts the findings in the report's total order: path, line, column, then what
-// they say.
+// Sort puts the findings in the report's total order: path, line, column, then content.
 func (r *LintReport) Sort() { slices.SortStableFunc(r.Findings, compareLintFindings) }
 
 func compareLintFindings(a, b LintFinding) int {
@@ -28,14 +27,14 @@ func compareLintFindings(a, b LintFinding) int {
 
 func severityRank(s Severity) int { return slices.Index(Severities(), s) }
 
-// SetLintFingerprints sets the fingerprints: findings differ by all but lines; those that agree in the rest
-// are numbered.
+// SetLintFingerprints sets the fingerprints. They do not depend on lines and columns; findings
+// that are equal in everything else are numbered.
 func SetLintFingerprints(findings []LintFinding) {
 	seen := map[string]int{}
 	for i := range findings {
 		f := &findings[i]
 		parts := []any{"lint/v1", f.Rule, f.Object, f.Target, f.Root, f.Location.Path, f.Location.Field, f.Message}
-		// What is in it marshals: strings and an object of strings.
+		// Marshalling cannot fail: parts holds only strings and an object of strings.
 		data, _ := json.Marshal(parts)
 		if n := seen[string(data)]; n > 0 {
 			seen[string(data)]++

@@ -1,13 +1,13 @@
 package report
 
-// LintRule is one thing lint looks for. docs/lint.md has the table of all.
+// LintRule is a rule of lint. docs/lint.md has the table of all rules.
 type LintRule struct {
 	// ID names the rule, in kebab-case.
 	ID string
-	// Severity is that of its findings, unless one is less certain or less harmful
-	// than most.
+	// Severity is the usual severity of its findings. One that is less certain or less
+	// harmful has a lower severity.
 	Severity Severity
-	// Title says what is wrong, in a few words.
+	// Title is a short description of the problem.
 	Title string
 }
 
@@ -42,7 +42,7 @@ const (
 	RuleReinvocation     = "reinvocation"
 )
 
-// Rules lists all rules, in the order of the documentation.
+// LintRules returns all rules, in the order of the documentation.
 func LintRules() []LintRule {
 	return []LintRule{
 		{RuleRender, SeverityError, "a file with policies does not render, so what is in its root is unknown"},
@@ -75,7 +75,7 @@ func LintRules() []LintRule {
 	}
 }
 
-// LintRuleIDs are the identifiers of all rules, in order.
+// LintRuleIDs returns the identifiers of all rules, in order.
 func LintRuleIDs() []string {
 	var ids []string
 	for _, r := range LintRules() {

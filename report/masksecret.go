@@ -8,21 +8,21 @@ import (
 // Mask replaces a value that is not shown.
 const Mask = "***"
 
-// lastApplied is the annotation in which kubectl keeps the whole object.
+// lastApplied is the annotation in which kubectl stores the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// MaskSecret replaces in an object of kind Secret, as decoded from JSON, all that may
-// be secret: each value of data and stringData, any field that a Secret does not have,
-// and the annotation in which kubectl keeps the whole object. An object of another
-// kind is left as it is.
+// MaskSecret masks everything that may be secret in an object of kind Secret, as decoded
+// from JSON: each value of data and stringData, any field that a Secret does not have, and
+// the annotation in which kubectl stores the whole object. It does not change objects of
+// other kinds.
 func MaskSecret(content map[string]any) {
 	for _, s := range secretsOf(content) {
 		s.in[s.key] = Mask
 	}
 }
 
-// MaskSecretChange masks two versions of an object, either may be nil. A value that differs
-// says on which side it is, so that the difference is not hidden too.
+// MaskSecretChange masks two versions of an object, either of which may be nil. The masks of
+// values that differ name their side, so that the difference stays visible.
 func MaskSecretChange(before, after map[string]any) {
 	old, young := secretsOf(before), secretsOf(after)
 	was := map[string]any{}
@@ -54,7 +54,7 @@ type secret struct {
 	path string
 }
 
-// secretsOf lists what is to be masked in an object.
+// secretsOf returns the values to mask in an object.
 func secretsOf(content map[string]any) []secret {
 	if content["kind"] != "Secret" {
 		return nil

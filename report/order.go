@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Sort puts everything in the report's total order: where it is, then what it is.
+// Sort puts all lists in the report's total order: by location, then by content.
 func (r *Report) Sort() {
 	slices.SortFunc(r.Findings, compareFindings)
 	slices.SortFunc(r.Indeterminate, compareIndeterminates)
@@ -57,7 +57,7 @@ func compareDiagnostics(a, b Diagnostic) int {
 	)
 }
 
-// compareLocations puts what has no location first.
+// compareLocations sorts entries without a location first.
 func compareLocations(a, b *Location) int {
 	if a == nil || b == nil {
 		return comparePresence(a != nil, b != nil)

@@ -1,7 +1,7 @@
 package report
 
-// PlaygroundRequest is what someone tries on the playground: a request, and the state of the
-// cluster that judges it, each as YAML.
+// PlaygroundRequest is the input of the playground: an admission request and the state of
+// the cluster that judges it, as YAML.
 type PlaygroundRequest struct {
 	// Policies are policies and bindings, of both kinds.
 	Policies  string `json:"policies"`
@@ -9,36 +9,36 @@ type PlaygroundRequest struct {
 	OldObject string `json:"oldObject,omitempty"`
 	Params    string `json:"params,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// RBAC are roles and bindings, for what policies ask the authorizer.
+	// RBAC are roles and bindings, for policies that use the authorizer.
 	RBAC string `json:"rbac,omitempty"`
-	// Operation is CREATE, UPDATE or DELETE; Subresource is that of the URL.
+	// Operation is CREATE, UPDATE or DELETE; Subresource is the one in the URL, if any.
 	Operation   string `json:"operation,omitempty"`
 	Subresource string `json:"subresource,omitempty"`
 	User        string `json:"user,omitempty"`
 	// Groups are separated by commas or spaces.
 	Groups string `json:"groups,omitempty"`
-	// Version is a minor version of Kubernetes, as 1.34; empty for the latest.
+	// Version is a minor version of Kubernetes, like 1.34; empty for the latest.
 	Version string `json:"version,omitempty"`
-	// Suite asks for the suite in place of the explanation.
+	// Suite requests the suite instead of the explanation.
 	Suite bool `json:"suite,omitempty"`
 }
 
-// PlaygroundProblem is a mistake in a field of a request, or what there does not count.
+// PlaygroundProblem is a mistake in a field of a request, or a part of it that is ignored.
 type PlaygroundProblem struct {
-	// Field is the name of the field in JSON.
+	// Field is the JSON name of the field.
 	Field   string `json:"field"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
 }
 
-// PlaygroundAnswer is what the playground says.
+// PlaygroundAnswer is the output of the playground.
 type PlaygroundAnswer struct {
-	// Problems are mistakes in the request; if there are any, nothing else is known.
+	// Problems are mistakes in the request; if there are any, all other fields are empty.
 	Problems []PlaygroundProblem `json:"problems,omitempty"`
-	// Notes name what of the fields does not count in the answer.
+	// Notes list the parts of the request that the answer ignores.
 	Notes   []PlaygroundProblem `json:"notes,omitempty"`
 	Explain *ExplainReport      `json:"explain,omitempty"`
-	// Files are those of the suite, by name.
+	// Files are the files of the suite, by name.
 	Files map[string]string `json:"files,omitempty"`
 }

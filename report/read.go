@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// MaxSaved bounds the JSON of a report that Open takes, in bytes.
+// MaxSaved bounds the JSON that Open reads, in bytes.
 const MaxSaved = 256 << 20
 
 // Read reads a report of scan in the wire format, strictly: an unknown or duplicate
-// field, another apiVersion or kind, a value outside of an enumeration and
-// anything after the document is an error. It holds all of rd in memory; a
-// reader of a source that is not trusted is limited, as Open does.
+// field, another apiVersion or kind, a value outside of an enumeration and anything
+// after the document is an error. It reads all of rd into memory; limit a reader that
+// is not trusted, as Open does.
 func Read(rd io.Reader) (*Report, error) {
 	data, err := io.ReadAll(rd)
 	if err != nil {
@@ -25,7 +25,7 @@ func Read(rd io.Reader) (*Report, error) {
 	return r, nil
 }
 
-// Saved is a report that was read back: either of scan or of lint.
+// Saved is a report that was read: either of scan or of lint. The other field is nil.
 type Saved struct {
 	Scan *Report
 	Lint *LintReport
@@ -52,7 +52,7 @@ func Open(rd io.Reader) (*Saved, error) {
 	return s, nil
 }
 
-// headOf is the kind and apiVersion of a document; empty when it is none.
+// headOf returns the kind and apiVersion of a JSON document, empty if it cannot be decoded.
 func headOf(data []byte) (kind, apiVersion string) {
 	var head struct{ APIVersion, Kind string }
 	if json.Unmarshal(data, &head) != nil {

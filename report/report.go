@@ -19,13 +19,13 @@ type Report struct {
 	Indeterminate []Indeterminate `json:"indeterminate"`
 	Diagnostics   []Diagnostic    `json:"diagnostics"`
 	Summary       Summary         `json:"summary"`
-	// Requests are the requests that were judged, in the order of roots and objects; only
-	// where they were asked for.
+	// Requests are the requests that were judged, in the order of roots and objects. Only
+	// set if requested.
 	Requests []Request `json:"requests,omitempty"`
-	// Changes is what the change changes in the rendered objects; only where it was
-	// asked for and there is a base.
+	// Changes are the differences in the rendered objects. Only set if requested and there
+	// is a base.
 	Changes *Changes `json:"changes,omitempty"`
-	// Charts are the charts of which the change takes another version.
+	// Charts are the charts whose version the change changes.
 	Charts []ChartChange `json:"charts,omitempty"`
 }
 
@@ -33,16 +33,16 @@ type Report struct {
 type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Kubernetes is the version whose API server is imitated, like v1.36.3. Where targets have
-	// several, it is all of them, the oldest first: v1.34.0, v1.36.3.
+	// Kubernetes is the version of the imitated API server, like v1.36.3. If targets have
+	// several, it lists all, the oldest first: v1.34.0, v1.36.3.
 	Kubernetes string `json:"kubernetes"`
-	// FeatureGates are those of the API server that were set, like A=true,B=false.
+	// FeatureGates are the feature gates set for the API server, like A=true,B=false.
 	FeatureGates string `json:"featureGates,omitempty"`
-	// RuntimeConfig is that of the API server that was set, like resource.k8s.io/v1beta2=true.
+	// RuntimeConfig is the runtime config set for the API server, like resource.k8s.io/v1beta2=true.
 	RuntimeConfig string `json:"runtimeConfig,omitempty"`
 }
 
-// ChangeInfo names what was compared, for readers.
+// ChangeInfo names the two compared revisions, for readers.
 type ChangeInfo struct {
 	// Base is absent when every object was judged as CREATE.
 	Base *Revision `json:"base,omitempty"`
@@ -51,7 +51,7 @@ type ChangeInfo struct {
 
 // Revision names one side of a change.
 type Revision struct {
-	// Name is what the user asked for: a revision, a directory, "work tree".
+	// Name is the revision as the user gave it, a directory, or "work tree".
 	Name string `json:"name"`
 	// Commit is the full object name, when the side is a commit.
 	Commit string `json:"commit,omitempty"`
@@ -66,19 +66,19 @@ const (
 	StatusResolved Status = "resolved"
 )
 
-// Action is what follows of a finding, ordered by strength: a validation action of
-// Kubernetes, Deny, Warn or Audit, or before them Error.
+// Action is the consequence of a finding, ordered by strength: Error, or a validation
+// action of Kubernetes (Deny, Warn, Audit).
 type Action string
 
 const (
-	// ActionError: nothing was judged that should have been: a root does not render.
+	// ActionError: objects could not be judged because their root does not render.
 	ActionError Action = "Error"
 	ActionDeny  Action = "Deny"
 	ActionWarn  Action = "Warn"
 	ActionAudit Action = "Audit"
 )
 
-// Cause says what made a finding.
+// Cause is the cause of a finding.
 type Cause string
 
 const (
@@ -93,70 +93,69 @@ const (
 	// CauseSchema: the API server itself would refuse or change the object, whatever
 	// policies say (unknown fields, invalid values, sizes, quotas).
 	CauseSchema Cause = "schema"
-	// CauseProject: the AppProject of an Application of Argo CD forbids it, so that it is not applied.
+	// CauseProject: the AppProject of an Argo CD Application forbids it, so it is not applied.
 	CauseProject Cause = "project"
 	// CauseRender: a root that rendered at base does not render at head.
 	CauseRender Cause = "render"
 )
 
-// PolicySet says which policies judged.
+// PolicySet is the set of policies that made a decision.
 type PolicySet string
 
 const (
-	// PoliciesInForce are those of the base.
+	// PoliciesInForce are the policies of the base.
 	PoliciesInForce PolicySet = "inForce"
-	// PoliciesProposed are those of the head, where they differ.
+	// PoliciesProposed are the policies of the head, where they differ.
 	PoliciesProposed PolicySet = "proposed"
 )
 
-// Finding is something the API server would say about the change.
+// Finding is a denial, a warning or an error that the change would cause.
 type Finding struct {
-	// Fingerprint identifies the finding across line moves: hex, from what is
-	// judged and by what, never from lines.
+	// Fingerprint is a hex digest that identifies the finding independent of lines.
 	Fingerprint string `json:"fingerprint"`
 	Status      Status `json:"status"`
 	// Action is the strongest of Actions.
 	Action  Action   `json:"action"`
 	Actions []Action `json:"actions"`
 	Cause   Cause    `json:"cause"`
-	// Policies is empty for causes that no policy set decides (policy, schema, project, render).
+	// Policies is empty for causes that do not depend on a policy set (policy, schema, project, render).
 	Policies PolicySet `json:"policies,omitempty"`
 	Policy   string    `json:"policy,omitempty"`
 	Binding  string    `json:"binding,omitempty"`
 	Param    *ParamRef `json:"param,omitempty"`
 	// Validation is the index of the failed entry of spec.validations.
 	Validation *int `json:"validation,omitempty"`
-	// Definition is where the policy is written: the line of the validation that failed
-	// or, when none did, of the policy.
+	// Definition is the location of the failed validation, or of the policy if no
+	// validation failed.
 	Definition *Definition `json:"definition,omitempty"`
 	// Expression is the CEL expression that failed, when there is one.
 	Expression string `json:"expression,omitempty"`
-	// Message is worded as the API server words it after "denied request: ".
+	// Message is the API server's message after "denied request: ".
 	Message string `json:"message"`
-	// Original is what kustomize says itself, where the message says it in other words.
+	// Original is kustomize's own message, if Message is worded differently.
 	Original string `json:"original,omitempty"`
 	// Reason is the metav1.StatusReason of a denial: Invalid, Forbidden, ...
 	Reason    string  `json:"reason,omitempty"`
 	Operation string  `json:"operation,omitempty"`
 	Object    *Object `json:"object,omitempty"`
-	// Generated is the object the finding is about when it is one that a controller
-	// creates of Object: the Pod of a Deployment. What its controller asks is CREATE.
+	// Generated is the object of the finding if a controller creates it for Object, like
+	// the Pod of a Deployment. The operation on it is CREATE.
 	Generated *Object  `json:"generated,omitempty"`
 	Root      string   `json:"root"`
 	Location  Location `json:"location"`
-	// Kubernetes are the versions whose API servers say it, like v1.34.0; empty where only one was
-	// asked.
+	// Kubernetes are the versions whose API servers give the finding, like v1.34.0; empty if
+	// only one version was used.
 	Kubernetes []string `json:"kubernetes,omitempty"`
 }
 
-// Definition is the place of a policy. Path and StartLine are as for a Location; the
-// file may be one given beside the trees.
+// Definition is the location of a policy. Path and StartLine are as in a Location; the
+// file may also be one given in addition to the trees.
 type Definition struct {
 	Path      string `json:"path"`
 	StartLine int    `json:"startLine,omitempty"`
 }
 
-// ParamRef names the parameter object a decision was made with.
+// ParamRef names the parameter object of a decision.
 type ParamRef struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
@@ -182,40 +181,39 @@ type Location struct {
 	EndColumn   int    `json:"endColumn,omitempty"`
 	// Field is the path of the offending field, as the Kubernetes API writes it.
 	Field string `json:"field,omitempty"`
-	// Exact is set when the line is known to decide the field: it is the very one that
-	// the value was read from, or the object was seen to change with it when its root
-	// was rendered once more.
+	// Exact is set when the line is known to decide the field: the value was read from this
+	// line, or rendering the root again with a changed line changed the object.
 	Exact bool `json:"exact"`
 	// Tree is "base" or "head".
 	Tree string `json:"tree"`
-	// Chain is the history of the field in the order of application, from the object's
-	// own document to this place, and last the expression of a MutatingAdmissionPolicy that wrote
-	// the field in the request. Only of findings, and empty when there is one step.
+	// Chain lists the places that wrote the field, in order: from the object's own document to
+	// this location, and last the expression of a MutatingAdmissionPolicy that wrote it in the
+	// request. Only findings have it; it is empty when there is only one step.
 	Chain []ChainStep `json:"chain,omitempty"`
 	// Snippet holds the lines around the range, for readers without the tree. Its
 	// first line is number SnippetLine.
 	Snippet     []string   `json:"snippet,omitempty"`
 	SnippetLine int        `json:"snippetLine,omitempty"`
 	Related     []Location `json:"related,omitempty"`
-	// Message says what a related location is and, of the place of a finding, which part of a
-	// chart made the field that is not in the repository.
+	// Message describes a related location. For the location of a finding, it names the part
+	// of a chart outside the repository that wrote the field.
 	Message string `json:"message,omitempty"`
-	// LineHash is the hash of the line by which GitHub's code scanning knows an alert
-	// again (SARIF's primaryLocationLineHash), for readers that do not have the file. Only of
-	// findings, and empty when their file could not be read.
+	// LineHash is the hash of the line by which GitHub's code scanning recognizes an alert
+	// (SARIF's primaryLocationLineHash), for readers without the file. Only findings have it;
+	// it is empty when the file could not be read.
 	LineHash string `json:"lineHash,omitempty"`
 }
 
-// ChainStep is one of those that wrote a field, one after the other.
+// ChainStep is one of the places that wrote a field.
 type ChainStep struct {
 	// Path, StartLine and StartColumn are as for a Location.
 	Path        string `json:"path"`
 	StartLine   int    `json:"startLine,omitempty"`
 	StartColumn int    `json:"startColumn,omitempty"`
-	// Absent is set when the field is not in the object's own document: the line is the
-	// nearest above.
+	// Absent is set when the object's own document does not have the field. The line is
+	// then that of the nearest ancestor.
 	Absent bool `json:"absent,omitempty"`
-	// Kind is a render.StepKind: what is written there; or "mutation". Empty when that is not known.
+	// Kind is a render.StepKind or "mutation". Empty when it is not known.
 	Kind string `json:"kind,omitempty"`
 	// Kustomization is the file of the kustomization that applied it.
 	Kustomization string `json:"kustomization,omitempty"`
@@ -225,8 +223,8 @@ type ChainStep struct {
 
 // Indeterminate is something that could not be judged.
 type Indeterminate struct {
-	// What could not be judged: "root", "object", "policy", "manifest", or of what is in no
-	// root a render.GapKind.
+	// What could not be judged: "root", "object", "policy", "manifest", or a render.GapKind
+	// for things outside of roots.
 	What string `json:"what"`
 	// Why, with what to do about it.
 	Why string `json:"why"`
@@ -236,8 +234,8 @@ type Indeterminate struct {
 	Object   *Object   `json:"object,omitempty"`
 	Policy   string    `json:"policy,omitempty"`
 	Root     string    `json:"root,omitempty"`
-	// Untouched: nothing of it differs between base and head, so that the change
-	// does not make it what it is.
+	// Untouched is set when nothing of it differs between base and head, so that the
+	// change is not the cause.
 	Untouched bool `json:"untouched,omitempty"`
 }
 
@@ -250,11 +248,11 @@ type Diagnostic struct {
 	Original string    `json:"original,omitempty"`
 	Location *Location `json:"location,omitempty"`
 	Root     string    `json:"root,omitempty"`
-	// Untouched: the change touches nothing of what the remark is about.
+	// Untouched is set when the change touches nothing that the remark is about.
 	Untouched bool `json:"untouched,omitempty"`
 }
 
-// Summary counts.
+// Summary has the counts of a Report.
 type Summary struct {
 	// Requests is the number of admission requests judged.
 	Requests int `json:"requests"`
@@ -264,23 +262,23 @@ type Summary struct {
 	Findings map[Action]map[Status]int `json:"findings"`
 	// Roots counts the head's roots by outcome.
 	Roots RootCounts `json:"roots"`
-	// Policies and Bindings count those that judged.
+	// Policies and Bindings count those that were evaluated.
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
 	// Coverage has the number of objects whose verdict is exact; nil when no request was made.
 	Coverage *Coverage `json:"coverage,omitempty"`
 	// Webhooks are the webhooks with failurePolicy: Fail whose rules match a request. They are not
-	// called, and may change or refuse it, also by being away.
+	// called, but in a cluster they may change or refuse it, or fail it by being unavailable.
 	Webhooks []Webhook `json:"webhooks,omitempty"`
-	// NoPolicies is set when requests were judged by no policy.
+	// NoPolicies is set when no policy was in force for the requests.
 	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
-	// Kubernetes are the API servers that judged, the oldest first; empty where it is the latest that
-	// is known, with its own feature gates and APIs.
+	// Kubernetes are the imitated API servers, the oldest first; empty if only the latest known
+	// version was used, with its default feature gates and APIs.
 	Kubernetes []Server  `json:"kubernetes,omitempty"`
 	Durations  Durations `json:"durations"`
 }
 
-// Server is an API server that is imitated, with the targets that it is of.
+// Server is an imitated API server, with its targets.
 type Server struct {
 	Version       string   `json:"version"`
 	FeatureGates  string   `json:"featureGates,omitempty"`
@@ -290,31 +288,30 @@ type Server struct {
 	Requests int `json:"requests"`
 }
 
-// Webhook is a webhook of a configuration.
+// Webhook names a webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
 type Webhook struct {
 	// Kind and Configuration are the kind and the name of the configuration.
 	Kind          string `json:"kind"`
 	Configuration string `json:"configuration"`
-	// Name is that of the webhook.
+	// Name is the name of the webhook.
 	Name string `json:"name"`
 }
 
-// NoPolicies says that no policy was in force.
+// NoPolicies explains that no policy was in force.
 type NoPolicies struct {
 	// Why, with what to do about it.
 	Why string `json:"why"`
-	// Required is set when the scan was asked to judge by policies, so that it is
-	// incomplete.
+	// Required is set when the scan requires policies, so that it is incomplete.
 	Required bool `json:"required,omitempty"`
 }
 
-// Coverage counts the objects that requests were made of.
+// Coverage counts the objects of requests.
 type Coverage struct {
-	// Objects counts all, Exact those of which everything was judged.
+	// Objects counts all objects, Exact those for which everything was judged.
 	Objects int `json:"objects"`
 	Exact   int `json:"exact"`
-	// Unknown counts the others by why, the most frequent reason first. An object may have
-	// several.
+	// Unknown counts the others by reason, the most frequent first. An object may have
+	// several reasons.
 	Unknown []UnknownCount `json:"unknown,omitempty"`
 }
 
@@ -324,7 +321,7 @@ type UnknownCount struct {
 	Objects int    `json:"objects"`
 }
 
-// RootCounts accounts for every root of the head.
+// RootCounts counts the roots of the head by outcome.
 type RootCounts struct {
 	// Rendered counts roots that rendered at head.
 	Rendered int `json:"rendered"`
@@ -334,12 +331,12 @@ type RootCounts struct {
 	FailedBefore int `json:"failedBefore"`
 	// Indeterminate counts roots that were refused (network, plugins, limits).
 	Indeterminate int `json:"indeterminate"`
-	// Lost counts those of Indeterminate that rendered at base: the change took them
-	// out of the gate's sight. So it does with roots that end the process they are
-	// rendered in.
+	// Lost counts the roots of Indeterminate that rendered at base, so that the change
+	// hides them from the scan. It includes roots that crash the process that renders
+	// them.
 	Lost int `json:"lost"`
-	// Untouched counts roots that render to the same at base and at head and hold
-	// nothing that judging the change needs, so that they were not rendered.
+	// Untouched counts roots that were not rendered, as they give the same objects at base
+	// and at head and judging the change does not need these.
 	Untouched int `json:"untouched"`
 }
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxFieldErrors bounds the mistakes that one document is reported with.
+// maxFieldErrors bounds the number of errors reported for one document.
 const maxFieldErrors = 100
 
-// unmarshalStrict is json.Unmarshal that refuses fields the type does not have, names
-// in another case included, and fields that occur twice in one object.
+// unmarshalStrict is json.Unmarshal, but returns an error for fields that the type does not
+// have (names are case-sensitive) and for fields that occur twice in one object.
 func unmarshalStrict(data []byte, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return err
@@ -24,14 +24,14 @@ func unmarshalStrict(data []byte, into any) error {
 	return errors.Join(c.errs...)
 }
 
-// fieldChecker walks a valid document along a type and collects unknown and repeated
-// fields. Errors of its decoder cannot occur: the document was decoded before.
+// fieldChecker walks a document along a type and collects unknown and repeated fields. Its
+// decoder cannot fail: the document was decoded before.
 type fieldChecker struct {
 	decoder *json.Decoder
 	errs    []error
 }
 
-// value checks the next value of the document; t is nil where nothing is known of it.
+// value checks the next value of the document; t is nil for the value of an unknown field.
 func (c *fieldChecker) value(t reflect.Type, path string) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -26,12 +26,12 @@ type SuiteSummary struct {
 	Indeterminate int `json:"indeterminate"`
 }
 
-// SuiteResult has the answers to the requests of one suite, and how they differ from
+// SuiteResult has the answers to the requests of one suite, and their differences from
 // the expected ones.
 type SuiteResult struct {
 	// Dir is the suite's directory.
 	Dir string `json:"dir"`
-	// Recorded is recordedFrom of expected.yaml: where the expected answers come from.
+	// Recorded is recordedFrom of expected.yaml, the source of the expected answers.
 	Recorded string `json:"recorded,omitempty"`
 	// PolicyErrors are the policies and bindings the server would refuse.
 	PolicyErrors []PolicyError `json:"policyErrors"`
@@ -60,12 +60,11 @@ type SuiteVerdict struct {
 	Message          string            `json:"message,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Indeterminate says why the request, or a policy for it, cannot be judged without a
-	// cluster. The other fields then have what is known.
+	// Indeterminate has the reasons why the request, or a policy for it, cannot be judged
+	// without a cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
-	// Object is the object as validating admission sees it, where the suite has policies that
-	// change objects. Of a Secret it has the values, which are those of
-	// the suite and what its policies make of them.
+	// Object is the object as validating admission sees it, if the suite has mutating policies.
+	// Values of a Secret are not masked: they come from the suite itself.
 	Object map[string]any `json:"object,omitempty"`
 }
 
@@ -75,7 +74,7 @@ type SuiteFailure struct {
 	Request string `json:"request,omitempty"`
 	// Line of the entry in expected.yaml, 0 when there is none.
 	Line int `json:"line,omitempty"`
-	// RequestLine is that of the entry in requests.yaml.
+	// RequestLine is the line of the entry in requests.yaml.
 	RequestLine int          `json:"requestLine,omitempty"`
 	Differences []Difference `json:"differences"`
 	// Evaluations is the number of validations evaluated for the request.
@@ -87,7 +86,7 @@ type SuiteFailure struct {
 // Difference is a field that is not as expected. A value is nil if the field is absent
 // on that side.
 type Difference struct {
-	// Field is allowed, message, warnings, auditAnnotations['key'] and so on; of
+	// Field is allowed, message, warnings, auditAnnotations['key'] and so on; for
 	// policyErrors it names the entry: policyErrors[ValidatingAdmissionPolicy/name].
 	Field    string `json:"field"`
 	Expected any    `json:"expected,omitempty"`
@@ -105,7 +104,7 @@ type Explanation struct {
 	// Cause is validation, error or configuration.
 	Cause   string   `json:"cause"`
 	Actions []string `json:"actions"`
-	// Message is the text of the server after "denied request: ".
+	// Message is the server's message after "denied request: ".
 	Message    string `json:"message"`
 	Expression string `json:"expression,omitempty"`
 	// Values are the values that the expression read, at most 20. MoreValues is set if
@@ -125,7 +124,7 @@ type Value struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// NewSuiteReport returns the report of the results.
+// NewSuiteReport returns the report for the results.
 func NewSuiteReport(results []*SuiteResult) *SuiteReport {
 	r := &SuiteReport{APIVersion: APIVersion, Kind: SuiteKind, Suites: results}
 	r.Summary.Suites = len(results)

@@ -6,25 +6,24 @@ import "slices"
 type Verdict string
 
 const (
-	// VerdictPassed: nothing at or above what fails the run.
+	// VerdictPassed: nothing reaches the threshold.
 	VerdictPassed Verdict = "passed"
 	// VerdictFailed: something fails the run.
 	VerdictFailed Verdict = "failed"
-	// VerdictIncomplete: a root that should have been judged does not render, so
-	// there may be more than the report says, or no policy judged although one was
-	// required.
+	// VerdictIncomplete: a root that should have been judged does not render, so that
+	// findings may be missing, or no policy was in force although the scan requires one.
 	VerdictIncomplete Verdict = "incomplete"
 )
 
-// FailOnValues are what failOn of the configuration may say, from strict to lax but for
-// indeterminate, which asks for more than any action.
+// FailOnValues returns the allowed values of failOn in the configuration, from lax to strict
+// except for never.
 func FailOnValues() []string { return []string{"deny", "warn", "audit", "indeterminate", "never"} }
 
-// Verdict weighs the report. failOn is one of FailOnValues, the weakest action
-// that fails a run (empty means deny); indeterminate asks for every action and
-// for nothing left unjudged, never passes whatever was found. Findings that the
-// base has too, and what could not be judged but is not touched by the change, count
-// only with existing; resolved findings never do.
+// Verdict returns the verdict for a threshold. failOn is one of FailOnValues, the weakest
+// action that fails a run (empty means deny). With indeterminate, every action and anything
+// that could not be judged fails it; with never, every run passes. Existing findings, and
+// indeterminates that the change does not touch, count only with existing; resolved
+// findings never count.
 func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	if failOn == "never" {
 		return VerdictPassed
@@ -41,20 +40,19 @@ func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	return VerdictPassed
 }
 
-// Fails reports whether a finding fails the run it belongs to, by itself.
+// Fails reports whether the finding alone fails the run.
 func (f *Finding) Fails(failOn string, existing bool) bool {
 	return failOn != "never" && f.counts(existing) && slices.Contains(failingActions(failOn), f.Action)
 }
 
-// Fails reports whether what could not be judged fails the run it belongs to, by
-// itself. A root that rendered at base makes the run incomplete, which Verdict
-// reports.
+// Fails reports whether the indeterminate alone fails the run. A root that rendered at
+// base makes the run incomplete, which Verdict reports.
 func (i *Indeterminate) Fails(failOn string, existing bool) bool {
 	return failOn == "indeterminate" && (existing || !i.Untouched)
 }
 
-// incomplete reports whether a root does not render that did at base, or is new and
-// broken, or no policy judged although one was required.
+// incomplete reports whether a root that is new or rendered at base does not render, or no
+// policy was in force although one is required.
 func (r *Report) incomplete() bool {
 	none := r.Summary.NoPolicies
 	return none != nil && none.Required || r.Summary.Roots.Failed+r.Summary.Roots.Lost > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
@@ -66,7 +64,7 @@ func (f *Finding) counts(existing bool) bool {
 	return f.Status == StatusNew || existing && f.Status == StatusExisting
 }
 
-// failingActions are the actions that fail a run, by its failOn.
+// failingActions returns the actions that fail a run with a failOn.
 func failingActions(failOn string) []Action {
 	all := Actions()
 	switch failOn {
@@ -78,7 +76,7 @@ func failingActions(failOn string) []Action {
 	return all
 }
 
-// CountFindings counts findings by action, then status, as a Summary has it.
+// CountFindings counts findings by action, then status, as in Summary.Findings.
 func CountFindings(findings []Finding) map[Action]map[Status]int {
 	counts := map[Action]map[Status]int{}
 	for _, f := range findings {

@@ -19,38 +19,38 @@ import (
 	"github.com/preadmit/preadmit/report/format/workflow"
 )
 
-// Options steer how a report is written; each format takes those it has a use for. The
+// Options configures how a report is written. Each format uses only some of them. The
 // zero value is for a pipe: no colour, 80 columns.
 type Options struct {
 	// Color marks actions, places and excerpts with ANSI colours.
 	Color bool
-	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
-	// and 120, lines longer than that are hard to read.
+	// Width is the number of columns to wrap at. 0 means 80. It is limited to between 40
+	// and 120: longer lines are hard to read.
 	Width int
-	// Verbose adds expressions, reasons, related locations, every place a
-	// finding repeats at, and durations.
+	// Verbose adds expressions, reasons, related locations, all places of a repeated
+	// finding, and durations.
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
-	// Limit is the most characters (Unicode code points) that markdown may have; 0 is
-	// no limit. What does not fit is left out as a whole, the least severe first, and
-	// counted.
+	// Limit is the maximum length of markdown in characters (Unicode code points); 0 is
+	// no limit. Parts that do not fit are left out completely, the least severe first,
+	// and counted.
 	Limit int
-	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
-	// it is set, places in markdown are links.
+	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/. If it is
+	// set, places in markdown and html are links.
 	Blob string
-	// Files are the paths that the change touches: github annotates them before others.
-	// Nil means that they are not known.
+	// Files is the set of paths that the change touches, nil if not known. The format
+	// github annotates them before others.
 	Files map[string]bool
-	// FailOn and Existing are those of report.Report.Verdict: what fails the run is a
-	// failure in junit. Without Existing, gitlab has new findings only.
+	// FailOn and Existing are those of report.Report.Verdict. In junit, a finding that
+	// fails the run is a failure. Without Existing, gitlab has new findings only.
 	FailOn   string
 	Existing bool
-	// By are what text has totals by instead of the findings: see TotalsBy.
+	// By makes text show totals by these keys instead of the findings; see TotalsBy.
 	By []string
 }
 
-// TotalsBy lists what text may have totals by.
+// TotalsBy lists the keys for Options.By.
 func TotalsBy() []string { return outline.TotalsBy() }
 
 func (o Options) text() text.Options {
@@ -81,7 +81,7 @@ type format[R any] struct {
 	write func(w *bufio.Writer, r R, o Options) error
 }
 
-// scanFormats is the table of formats of a scan, in the order they are listed to users.
+// scanFormats returns the table of formats of a scan, in the order they are listed to users.
 func scanFormats() []format[*report.Report] {
 	type R = *report.Report
 	return []format[R]{
@@ -96,7 +96,7 @@ func scanFormats() []format[*report.Report] {
 	}
 }
 
-// lintFormats is the table of formats of lint.
+// lintFormats returns the table of formats of lint.
 func lintFormats() []format[*report.LintReport] {
 	type R = *report.LintReport
 	return []format[R]{
@@ -106,7 +106,7 @@ func lintFormats() []format[*report.LintReport] {
 	}
 }
 
-// diffFormats is the table of formats of preadmit diff.
+// diffFormats returns the table of formats of preadmit diff.
 func diffFormats() []format[*report.Comparison] {
 	type R = *report.Comparison
 	return []format[R]{
@@ -116,7 +116,7 @@ func diffFormats() []format[*report.Comparison] {
 	}
 }
 
-// testFormats is the table of formats of preadmit test.
+// testFormats returns the table of formats of preadmit test.
 func testFormats() []format[*report.SuiteReport] {
 	type R = *report.SuiteReport
 	return []format[R]{
@@ -126,7 +126,7 @@ func testFormats() []format[*report.SuiteReport] {
 	}
 }
 
-// explainFormats is the table of formats of preadmit explain.
+// explainFormats returns the table of formats of preadmit explain.
 func explainFormats() []format[*report.ExplainReport] {
 	type R = *report.ExplainReport
 	return []format[R]{
@@ -150,7 +150,7 @@ func TestFormats() []string { return names(testFormats()) }
 // ExplainFormats lists the formats of preadmit explain.
 func ExplainFormats() []string { return names(explainFormats()) }
 
-// SavedFormats lists the formats of a report that was read back.
+// SavedFormats lists the formats of a saved report.
 func SavedFormats(s *report.Saved) []string {
 	if s.Lint != nil {
 		return LintFormats()
@@ -184,7 +184,7 @@ func WriteExplain(w io.Writer, name string, r *report.ExplainReport, opts Option
 	return writeAs(w, explainFormats(), name, r, opts)
 }
 
-// WriteSaved writes a report that was read back in one of its SavedFormats.
+// WriteSaved writes a saved report in one of its SavedFormats.
 func WriteSaved(w io.Writer, name string, s *report.Saved, opts Options) error {
 	if s.Lint != nil {
 		return WriteLint(w, name, s.Lint, opts)

@@ -9,12 +9,12 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Arrow stands between the places that wrote a field, one after the other.
+// Arrow separates the places of a chain.
 const Arrow = " -> "
 
-// Chain is the history of an entry's field: `base/web.yaml:14 -> prod/patch.yaml:7`.
-// A line in parentheses does not have the field itself. It is empty where there is only
-// one place, and where requests of the entry came another way.
+// Chain returns the places that wrote an entry's field: `base/web.yaml:14 -> prod/patch.yaml:7`.
+// A line in parentheses does not have the field itself. The chain is empty if there is only
+// one place, or if the requests of the entry have different chains.
 func (e *Entry) Chain(verbose bool) string {
 	var places []string
 	for _, step := range e.SharedChain() {
@@ -33,7 +33,7 @@ func (e *Entry) Chain(verbose bool) string {
 	return strings.Join(places, Arrow)
 }
 
-// SharedChain is the history of an entry's field, if all of its requests have the same.
+// SharedChain returns the chain of an entry's field, nil if its requests have different chains.
 func (e *Entry) SharedChain() []report.ChainStep {
 	for _, f := range e.Also {
 		if !slices.Equal(f.Location.Chain, e.Location.Chain) {

@@ -9,7 +9,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// ChangeNote says what of an object's diff is not shown; empty if all of it is.
+// ChangeNote returns a note on the part of an object's diff that is not shown, "" if all of
+// it is shown.
 func ChangeNote(o *report.ObjectChange) string {
 	switch {
 	case o.Omitted != "":
@@ -20,8 +21,8 @@ func ChangeNote(o *report.ObjectChange) string {
 	return ""
 }
 
-// DiffLine is a line of a diff, safe to show. Tabs stay: they harm nothing, and a
-// difference of tabs and blanks would not be seen.
+// DiffLine returns an escaped line of a diff. It keeps tabs: they are harmless, and
+// otherwise a difference between tabs and spaces would not be visible.
 func DiffLine(line string) string {
 	parts := strings.Split(line, "\t")
 	for i := range parts {
@@ -30,8 +31,8 @@ func DiffLine(line string) string {
 	return strings.Join(parts, "\t")
 }
 
-// DiffKind is what a line of a diff is by its first character; other lines than those
-// of a unified diff are context.
+// DiffKind returns the kind of a line of a diff: '+', '-', '@' (a hunk header), or ' ' for
+// all other lines.
 func DiffKind(line string) byte {
 	if line == "" || !strings.ContainsRune("+-@", rune(line[0])) {
 		return ' '
@@ -39,8 +40,8 @@ func DiffKind(line string) byte {
 	return line[0]
 }
 
-// ChangesSummary is like "2 objects differ in 1 root: 1 created, 1 updated; +12 -3
-// lines".
+// ChangesSummary returns a summary like "2 objects differ in 1 root: 1 created, 1 updated;
+// +12 -3 lines".
 func ChangesSummary(c *report.Changes, unknown []report.Indeterminate) string {
 	text := "no object differs"
 	if n := len(c.Objects) + c.LeftOut; n > 0 {
@@ -82,7 +83,7 @@ func changesCount(c *report.Changes) string {
 	return strings.Join(parts, ", ") + fmt.Sprintf("; +%d -%d lines", added, removed)
 }
 
-// changedRoots are the roots of changed objects, in order.
+// changedRoots returns the roots of changed objects, in order.
 func changedRoots(c *report.Changes) []string {
 	var roots []string
 	for i := range c.Objects {

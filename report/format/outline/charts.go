@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Chart says what a new version of a chart changes.
+// Chart describes the changes by a new version of a chart.
 type Chart struct {
 	*report.ChartChange
 	// Title names the chart, its versions and what installs it.
@@ -17,10 +17,10 @@ type Chart struct {
 	Changes string
 }
 
-// ChartUnread is said of a chart whose new version changes nothing that policies read.
+// ChartUnread is the text for a chart whose new version changes nothing that policies read.
 const ChartUnread = "nothing that policies read changed"
 
-// Charts say what new versions of charts change.
+// Charts returns the new versions of charts of a report.
 func Charts(r *report.Report) (all []Chart) {
 	for i := range r.Charts {
 		c := &r.Charts[i]
@@ -29,7 +29,8 @@ func Charts(r *report.Report) (all []Chart) {
 	return all
 }
 
-// chartChanges counts the objects that change, and names the first of each sort.
+// chartChanges returns the numbers of added, changed and removed objects, each with the
+// first names.
 func chartChanges(c *report.ChartChange) string {
 	const most = 3
 	var parts []string

@@ -6,23 +6,23 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Class is what a finding is to a reader. All formats use its words.
+// Class classifies a finding for readers. All formats use its words.
 type Class string
 
 const (
-	// Error is a root that does not render.
+	// Error: a root does not render.
 	Error Class = "error"
-	// Denied is refused by the API server.
+	// Denied: the API server refuses the request.
 	Denied Class = "denied"
-	// WouldBeDenied is refused once the policies that the change proposes are in force.
+	// WouldBeDenied: the request is refused once the proposed policies are in force.
 	WouldBeDenied Class = "would be denied"
-	// Warning is let pass with a warning.
+	// Warning: the request is allowed with a warning.
 	Warning Class = "warning"
-	// Audited is let pass with a note in the audit log.
+	// Audited: the request is allowed with an audit annotation.
 	Audited Class = "audited"
 )
 
-// NotJudged is the word for what could not be judged.
+// NotJudged is the text for indeterminates.
 const NotJudged = "not judged"
 
 // Classes lists all classes, the worst first.
@@ -43,10 +43,10 @@ func ClassOf(f *report.Finding) Class {
 	return Audited
 }
 
-// Denies reports whether what is of the class is refused.
+// Denies reports whether a finding of the class is a refusal or an error.
 func (c Class) Denies() bool { return c == Error || c == Denied || c == WouldBeDenied }
 
-// Title is the class at the beginning of a title.
+// Title returns the class with a capital letter, for the beginning of a title.
 func (c Class) Title() string {
 	if c == "" {
 		return ""
@@ -54,7 +54,7 @@ func (c Class) Title() string {
 	return string(c[0]-'a'+'A') + string(c[1:])
 }
 
-// Level is that of SARIF.
+// Level returns the SARIF level of the class.
 func (c Class) Level() string {
 	switch {
 	case c.Denies():
@@ -65,7 +65,7 @@ func (c Class) Level() string {
 	return "note"
 }
 
-// counted is like "3 denied".
+// counted returns a text like "3 denied".
 func (c Class) counted(n int) string {
 	switch c {
 	case Error, Warning:

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Join is strings.Join without the empty ones.
+// Join is strings.Join without empty parts.
 func Join(sep string, parts ...string) string {
 	var out []string
 	for _, s := range parts {
@@ -21,7 +21,7 @@ func Join(sep string, parts ...string) string {
 	return strings.Join(out, sep)
 }
 
-// Count is like "1 request" or "2 requests".
+// Count returns a text like "1 request" or "2 requests".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -29,24 +29,26 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Counts are what a report comes to. Each finding and each thing that was not judged is in
-// one of them.
+// Counts has the counts of a report. Each finding and each indeterminate is counted once,
+// apart from Repeated.
 type Counts struct {
-	// The findings by Class, new ones and, where existing ones count, those too.
+	// Classes counts new findings by class, and existing ones if they count.
 	Classes map[Class]int
-	// Repeated are those of Classes that the base has too.
+	// Repeated counts the findings of Classes that the base has too.
 	Repeated map[Class]int
-	// NotJudged is what the change touches, or all where existing findings count.
+	// NotJudged counts the indeterminates that the change touches, or all if existing
+	// findings count.
 	NotJudged int
-	// Existing and Untouched are what does not count: findings that the base has too, and
-	// what was not judged and is not touched by the change.
+	// Existing counts findings that the base has too, and Untouched indeterminates that the
+	// change does not touch, if these do not count.
 	Existing, Untouched int
 	Resolved            int
 	// NoPolicies is set when no policy was in force.
 	NoPolicies bool
 }
 
-// CountsOf counts a report. existing says that what the base has too counts.
+// CountsOf returns the counts of a report. With existing, findings that the base has too and
+// indeterminates that the change does not touch count as well.
 func CountsOf(r *report.Report, existing bool) Counts {
 	c := Counts{Classes: map[Class]int{}, Repeated: map[Class]int{}, NoPolicies: r.Summary.NoPolicies != nil}
 	for i := range r.Findings {
@@ -72,9 +74,9 @@ func CountsOf(r *report.Report, existing bool) Counts {
 	return c
 }
 
-// Headline says in a line what a report comes to, like "3 denied, 1 would be denied if the
+// Headline returns the counts as one line, like "3 denied, 1 would be denied if the
 // proposed policies were in force, 2 warnings, 4 not judged, 119 existing". All formats
-// have the same.
+// use it.
 func (c Counts) Headline() string {
 	var parts []string
 	for _, class := range Classes() {
@@ -105,8 +107,8 @@ func (c Counts) Headline() string {
 	return strings.Join(parts, ", ")
 }
 
-// Worst is the worst class of what counts; what was not judged, and that no policy was in
-// force, are as bad as a warning. It is empty when there is nothing.
+// Worst returns the worst class that counts, "" if there is none. An indeterminate, and no
+// policy in force, are as bad as a warning.
 func (c Counts) Worst() Class {
 	unknown := c.NotJudged > 0 || c.NoPolicies
 	for _, class := range Classes() {
@@ -122,7 +124,7 @@ func (c Counts) Worst() Class {
 	return ""
 }
 
-// Scope says what was looked at, like "12 roots, 57 requests, 3 policies, 4 bindings".
+// Scope returns what was judged, like "12 roots, 57 requests, 3 policies, 4 bindings".
 func Scope(s *report.Summary) string {
 	parts := []string{
 		RootsText(s.Roots), Count(s.Requests, "request"), Policies(s.Policies), Count(s.Bindings, "binding"),
@@ -136,7 +138,7 @@ func Scope(s *report.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// Servers says which API servers judged, like "as Kubernetes v1.34.0"; empty where it is the latest.
+// Servers returns the imitated API servers, like "as Kubernetes v1.34.0"; "" for the default.
 func Servers(s *report.Summary) string {
 	var names []string
 	for _, k := range s.Kubernetes {
@@ -152,12 +154,12 @@ func Servers(s *report.Summary) string {
 	return "as Kubernetes " + strings.Join(names, " and ")
 }
 
-// Summary is the headline with what was looked at and the time it took.
+// Summary returns the headline with the scope and the total time.
 func Summary(r *report.Report, existing bool) string {
 	return fmt.Sprintf("%s in %s, %s", CountsOf(r, existing).Headline(), Scope(&r.Summary), InSeconds(r.Summary.Durations.Total))
 }
 
-// NoPolicies says that no policy was in force, why, and what to do; empty if one was.
+// NoPolicies returns a sentence with the reason why no policy was in force, "" if one was.
 func NoPolicies(r *report.Report) string {
 	if r.Summary.NoPolicies == nil {
 		return ""
@@ -165,14 +167,14 @@ func NoPolicies(r *report.Report) string {
 	return "Nothing was judged by policies: " + escape.Line(r.Summary.NoPolicies.Why) + "."
 }
 
-// Webhooks names the webhooks that refuse requests when they do not answer, and that were not
-// called; empty if there is none. More than a few are counted, by configuration.
+// Webhooks returns a sentence on the webhooks with failurePolicy Fail, which were not called;
+// "" if there are none. It names a few; if there are more, it counts them by configuration.
 func Webhooks(r *report.Report) string {
 	hooks := r.Summary.Webhooks
 	if len(hooks) == 0 {
 		return ""
 	}
-	const most = 4 // webhooks and configurations that are named
+	const most = 4 // the maximum number of webhooks or configurations to name
 	var parts []string
 	rest := hooks
 	for len(rest) > 0 && len(parts) < most {
@@ -186,7 +188,7 @@ func Webhooks(r *report.Report) string {
 			names = append(names, escape.Line(w.Name))
 		}
 		of := " of " + escape.Line(first.Kind) + " " + escape.Line(first.Configuration)
-		if len(hooks) > most { // a line for all
+		if len(hooks) > most { // only the number, so that all fit in a line
 			names, of = []string{strconv.Itoa(len(names))}, " of "+escape.Line(first.Configuration)
 		}
 		parts = append(parts, strings.Join(names, ", ")+of)
@@ -202,7 +204,8 @@ func Webhooks(r *report.Report) string {
 	return fmt.Sprintf("%s with failurePolicy Fail %s not called: %s.", Count(len(hooks), "webhook"), match, strings.Join(parts, ", "))
 }
 
-// RootsText accounts for every root; those that did not render are counted apart.
+// RootsText returns the number of roots, and in parentheses the numbers of those that were
+// not rendered, by outcome.
 func RootsText(c report.RootCounts) string {
 	var not []string
 	for _, n := range []struct {

@@ -10,12 +10,12 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// mostRequests is the number of requests listed below an entry that repeats.
+// mostRequests is the maximum number of requests, roots or places listed below an entry.
 const mostRequests = 3
 
-// Details lists what a reader may want to know about an entry besides its message,
-// one line each: the request, what decided it, why it is not a plain verdict.
-// labelled says that the field's name was already shown.
+// Details returns details of an entry besides its message, one line each: the request, the
+// policy that decided it, notes on its cause. labelled means that the field's name was
+// already shown.
 func (e *Entry) Details(labelled, verbose bool) []string {
 	var out []string
 	if field := escape.Text(e.Location.Field); field != "" && !labelled {
@@ -39,8 +39,8 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	return out
 }
 
-// Places says more of the place of an entry than its line: what of a chart makes the field. It is
-// about each finding of the entry, a few of them unless all are wanted.
+// Places returns the messages of the locations of an entry: the part of a chart that writes the
+// field. They come from all findings of the entry; without all, only a few are returned.
 func (e *Entry) Places(all bool) []string {
 	var out []string
 	more := 0
@@ -59,7 +59,7 @@ func (e *Entry) Places(all bool) []string {
 	return out
 }
 
-// decided returns the request, what decided it, and why it is not a plain verdict.
+// decided returns the requests, what decided them, and notes on the cause.
 func (e *Entry) decided(verbose bool) []string {
 	if e.refusesObject() && len(e.Also)+len(e.Elsewhere) == 0 && e.Root == path.Dir(e.Location.Path) {
 		return []string{Join(" ", escape.Text(e.Operation), ObjectName(e.Object)), CauseNote(e.Finding)}
@@ -77,13 +77,14 @@ func (e *Entry) decided(verbose bool) []string {
 	return out
 }
 
-// refusesObject reports whether the object of an entry is the very policy that is refused.
+// refusesObject reports whether the object of an entry is itself the policy that is refused.
 func (e *Entry) refusesObject() bool {
 	return e.Cause == report.CausePolicy && e.Object != nil && e.Object.Name == e.Policy && e.Validation == nil && e.Binding == ""
 }
 
-// failedRoots names the roots that do not render because of an entry, in one line; a few of
-// them unless all are wanted. It is empty if the entry is about something else, or about one.
+// failedRoots returns a line with the roots that do not render because of an entry; without
+// all, it may name only one of many. It returns "" if the entry is about something else, or
+// about only one root.
 func (e *Entry) failedRoots(all bool) string {
 	if e.Cause != report.CauseRender || len(e.Also) == 0 || len(e.Elsewhere) > 0 {
 		return ""
@@ -102,8 +103,8 @@ func (e *Entry) failedRoots(all bool) string {
 	return fmt.Sprintf("%d roots do not render, so none of their objects could be judged: %s", len(roots), named)
 }
 
-// someElsewhere lists the places that the same is said of; a few of them unless all are
-// wanted.
+// someElsewhere returns the entries with the same finding at other places; without all, only
+// a few.
 func (e *Entry) someElsewhere(all bool) []string {
 	var out []string
 	for i, other := range e.Elsewhere {
@@ -115,7 +116,7 @@ func (e *Entry) someElsewhere(all bool) []string {
 	return out
 }
 
-// There is the place of an entry, and what it is about.
+// There returns the place of an entry and its request.
 func (e *Entry) There() string {
 	text := Join(": ", Place(&e.Location), Request(e.Finding))
 	if n := len(e.Also); n > 0 {
@@ -124,7 +125,7 @@ func (e *Entry) There() string {
 	return text
 }
 
-// someRequests lists the requests of an entry; a few of them unless all are wanted.
+// someRequests returns the requests of an entry; without all, only a few.
 func (e *Entry) someRequests(all bool) []string {
 	out, more := e.Requests(all)
 	if more > 0 {
@@ -133,7 +134,7 @@ func (e *Entry) someRequests(all bool) []string {
 	return out
 }
 
-// Requests lists the requests of an entry and counts those it leaves out.
+// Requests returns the requests of an entry, and the number of those left out.
 func (e *Entry) Requests(all bool) (list []string, more int) {
 	if s := Request(e.Finding); s != "" {
 		list = append(list, s)
@@ -147,7 +148,7 @@ func (e *Entry) Requests(all bool) (list []string, more int) {
 	return list, 0
 }
 
-// Request says what was asked, like "UPDATE Deployment shop/web, root prod".
+// Request returns the request of a finding, like "UPDATE Deployment shop/web, root prod".
 func Request(f *report.Finding) string {
 	var parts []string
 	if ask := Join(" ", escape.Text(f.Operation), ObjectName(f.Object)); ask != "" {
@@ -159,7 +160,7 @@ func Request(f *report.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// ObjectName is like "Deployment shop/web".
+// ObjectName returns a name like "Deployment shop/web".
 func ObjectName(o *report.Object) string {
 	if o == nil {
 		return ""
@@ -171,7 +172,7 @@ func ObjectName(o *report.Object) string {
 	return Join(" ", escape.Text(o.Kind), Join("/", escape.Text(o.Namespace), escape.Text(name)))
 }
 
-// DecidedBy names policy, validation, binding and param.
+// DecidedBy returns the policy, validation, binding and param of a finding.
 func DecidedBy(f *report.Finding) string {
 	var parts []string
 	if f.Policy != "" {
@@ -189,8 +190,8 @@ func DecidedBy(f *report.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// GeneratedNote says that not the object itself will be refused, but one that its
-// controller creates of it.
+// GeneratedNote returns a note that the finding is not on the object itself, but on one that
+// its controller creates for it.
 func GeneratedNote(f *report.Finding) string {
 	if f.Generated == nil {
 		return ""
@@ -207,7 +208,7 @@ func GeneratedNote(f *report.Finding) string {
 	return what + " will be audited"
 }
 
-// CauseNote explains causes other than a validation that is false.
+// CauseNote explains the cause of a finding, if it is not a validation that is false.
 func CauseNote(f *report.Finding) string {
 	switch f.Cause {
 	case report.CauseError:

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// SplitEntries returns the entries of a report, the worst first: those of the change,
-// and those that the base has too.
+// SplitEntries returns the entries of a report, the worst first: fresh are those of the
+// change, existing those that the base has too.
 func SplitEntries(r *report.Report, onlyDenials bool) (fresh, existing []*Entry) {
 	all := Entries(r.Findings, onlyDenials)
 	slices.SortStableFunc(all, func(a, b *Entry) int { return cmp.Compare(Weight(a.Finding), Weight(b.Finding)) })
@@ -23,24 +23,25 @@ func SplitEntries(r *report.Report, onlyDenials bool) (fresh, existing []*Entry)
 	return fresh, existing
 }
 
-// Weight puts the worst class first, and of each new findings.
+// Weight returns the sort key of a finding: the worst class first, and within a class new
+// findings first.
 func Weight(f *report.Finding) int {
 	return ClassOf(f).rank()*len(report.Statuses()) + slices.Index(report.Statuses(), f.Status)
 }
 
-// rank is 0 for the worst class.
+// rank returns the index in Classes, 0 for the worst class.
 func (c Class) rank() int { return slices.Index(Classes(), c) }
 
-// Entry is one remark and all the requests it was made on: a manifest that twelve
-// overlays share is shown once.
+// Entry is a finding with all requests that have it, so that a manifest that twelve
+// overlays share is shown once. Also are the findings of the other requests.
 type Entry struct {
 	*report.Finding
 	Also []*report.Finding
-	// Elsewhere are entries that say the same of other places, see Gather.
+	// Elsewhere are entries with the same finding at other places, see Gather.
 	Elsewhere []*Entry
 }
 
-// Count is the number of findings that the entry stands for.
+// Count returns the number of findings of the entry.
 func (e *Entry) Count() int {
 	n := 1 + len(e.Also)
 	for _, other := range e.Elsewhere {
@@ -49,7 +50,7 @@ func (e *Entry) Count() int {
 	return n
 }
 
-// Gather merges entries that say the same of other objects or places.
+// Gather merges entries that differ only in their objects or places.
 func Gather(entries []*Entry) []*Entry {
 	var out []*Entry
 	first := map[entryKey]*Entry{}
@@ -65,15 +66,14 @@ func Gather(entries []*Entry) []*Entry {
 	return out
 }
 
-// Open are findings that count: those of the change and, with existing, those that the base
-// has too.
+// Open returns the findings that count: new ones and, with existing, existing ones.
 func Open(findings []report.Finding, existing bool) []report.Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
 		return f.Status == report.StatusResolved || f.Status == report.StatusExisting && !existing
 	})
 }
 
-// entryKey is what findings shown as one entry have in common.
+// entryKey has the values that are equal in all findings of an entry.
 type entryKey struct {
 	tree, path, message, policy, binding, field string
 	kubernetes                                  string
@@ -106,7 +106,7 @@ func keyOf(f *report.Finding) entryKey {
 	return k
 }
 
-// Entries merges the findings to be shown in full, in the report's order.
+// Entries merges the findings that are not resolved into entries, in the report's order.
 func Entries(findings []report.Finding, onlyDenials bool) []*Entry {
 	var out []*Entry
 	entries := map[entryKey]*Entry{}

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Hidden has what of a report the author of the change is not shown: what the base has
-// too, and what the change does not touch. It is empty if all is shown.
+// Hidden returns a text on what is not shown of a report: findings that the base has too,
+// and what the change does not touch. It returns "" if everything is shown.
 func Hidden(r *report.Report, existing, verbose bool) string {
 	var parts []string
 	if n := CountsOf(r, existing).Existing; n > 0 {
@@ -20,8 +20,8 @@ func Hidden(r *report.Report, existing, verbose bool) string {
 	return Join(", ", parts...)
 }
 
-// Untouched says how much of a report is about what the change does not touch; it is empty
-// if nothing is.
+// Untouched returns the numbers of indeterminates and remarks on what the change does not
+// touch, "" if there are none.
 func Untouched(r *report.Report) string {
 	var parts []string
 	if n := CountsOf(r, false).Untouched; n > 0 {

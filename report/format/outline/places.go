@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Place is path:line:column as far as known.
+// Place returns path:line:column, as far as known.
 func Place(l *report.Location) string {
 	s := escape.Text(l.Path)
 	if l.StartLine > 0 {
@@ -22,7 +22,7 @@ func Place(l *report.Location) string {
 	return s
 }
 
-// Link is the URL of a place among the files at blob; empty when it is not known.
+// Link returns the URL of a place below the URL blob, "" if there is none.
 func Link(blob string, l *report.Location) string {
 	if blob == "" || l.Path == "" || l.Tree == "base" || len(l.Path) > 1000 {
 		return ""
@@ -34,8 +34,8 @@ func Link(blob string, l *report.Location) string {
 	return url
 }
 
-// RelativeURI percent-encodes a path, as RFC 3986 wants a relative reference: a
-// colon would end a scheme.
+// RelativeURI percent-encodes a path to a relative reference of RFC 3986. It encodes
+// colons, because one in the first segment would end a scheme.
 func RelativeURI(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
@@ -44,7 +44,7 @@ func RelativeURI(path string) string {
 	return strings.TrimLeft(strings.Join(segments, "/"), "/")
 }
 
-// DefinedAt is path:line.
+// DefinedAt returns path:line, as far as known.
 func DefinedAt(d *report.Definition) string {
 	if d.StartLine == 0 {
 		return d.Path
@@ -52,7 +52,7 @@ func DefinedAt(d *report.Definition) string {
 	return fmt.Sprintf("%s:%d", d.Path, d.StartLine)
 }
 
-// Position is line:column as far as known.
+// Position returns line:column, as far as known.
 func Position(l *report.Location) string {
 	switch {
 	case l.StartLine == 0:

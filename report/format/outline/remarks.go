@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// SeverityWord is that of a diagnostic, or what says that it is none.
+// SeverityWord returns the severity of a diagnostic, "remark" for an unknown one.
 func SeverityWord(s string) string {
 	switch s {
 	case "error", "warning", "note":
@@ -22,19 +22,19 @@ func SeverityWord(s string) string {
 // firstLineRunes bounds the first line of a message.
 const firstLineRunes = 2000
 
-// FirstLine is the first line of a message.
+// FirstLine returns the first line of a message, escaped.
 func FirstLine(s string) string { return escape.Clip(escape.Lines(s)[0], firstLineRunes) }
 
-// Remark is a diagnostic and the roots it was made for.
+// Remark is a diagnostic with all roots that have it.
 type Remark struct {
 	*report.Diagnostic
 	Roots []string
-	// Others counts further places or roots of which a note says the same: see Notes.
+	// Others counts further places or roots with the same note, see Notes.
 	Others int
 }
 
-// shape is a message without what is particular to one remark: numbers, and lists of names of
-// files, roots, kinds and objects, which have a slash or a dot in them.
+// shape returns a message without the details of one remark: numbers, and lists of names of
+// files, roots, kinds and objects, which contain a slash or a dot.
 func shape(message string) string {
 	var out []string
 	for _, word := range strings.Fields(message) {
@@ -55,8 +55,8 @@ func shape(message string) string {
 	return strings.Join(out, " ")
 }
 
-// Notes merges notes that say the same of several places, roots or names: they are about all
-// of these, and nobody goes to each. Warnings and errors stay.
+// Notes merges notes that differ only in places, roots or names, since nobody looks at each
+// of them. It does not merge warnings and errors.
 func Notes(list []*Remark) []*Remark {
 	var order []*Remark
 	seen := map[string]*Remark{}
@@ -76,7 +76,7 @@ func Notes(list []*Remark) []*Remark {
 	return order
 }
 
-// AndOthers says after a place or root of how many others a note says the same.
+// AndOthers returns the text that counts the others, to show after a place or root.
 func (r *Remark) AndOthers() string {
 	if r.Others == 0 {
 		return ""
@@ -84,7 +84,7 @@ func (r *Remark) AndOthers() string {
 	return fmt.Sprintf(" and %d more", r.Others)
 }
 
-// Remarks merges diagnostics that say the same of one place.
+// Remarks merges diagnostics with the same severity, message and place.
 func Remarks(list []report.Diagnostic) []*Remark {
 	type key struct{ severity, message, place string }
 	var order []*Remark

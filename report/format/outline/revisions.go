@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// MadeBy says by what and of what the report is.
+// MadeBy returns the tool that wrote the report, and the revisions it is about.
 func MadeBy(r *report.Report) string {
 	s := escape.Text(Join(" ", r.Tool.Name, r.Tool.Version))
 	if r.Tool.Kubernetes != "" {
@@ -19,7 +19,7 @@ func MadeBy(r *report.Report) string {
 	return s + ": " + Revision(r.Change.Head)
 }
 
-// Revision is the name the user gave, with the start of the commit it stands for.
+// Revision returns the name that the user gave, with the abbreviated commit.
 func Revision(r report.Revision) string {
 	commit := escape.Text(r.Commit)
 	if commit == "" || strings.HasPrefix(r.Commit, r.Name) && r.Name != "" {

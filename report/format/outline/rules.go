@@ -9,13 +9,13 @@ import (
 
 // RuleGroup has the findings of one rule and class.
 type RuleGroup struct {
-	// Words say what made the findings, Name is its name, if it has one.
+	// Words describe the kind of rule, Name is the name of the policy, if any.
 	Words, Name string
 	Class       Class
 	Entries     []*Entry
 }
 
-// GroupByRule groups entries that are in order of severity.
+// GroupByRule groups entries by rule and class. The entries must be in order of severity.
 func GroupByRule(entries []*Entry) []*RuleGroup {
 	type key struct {
 		words, name string
@@ -37,7 +37,8 @@ func GroupByRule(entries []*Entry) []*RuleGroup {
 	return out
 }
 
-// RuleOf returns what made a finding, in words, and its name if it has one.
+// RuleOf returns the kind of rule that caused a finding, in words, and the name of the policy,
+// if any.
 func RuleOf(f *report.Finding) (words, name string) {
 	switch {
 	case f.Cause == report.CauseRender:
@@ -52,7 +53,7 @@ func RuleOf(f *report.Finding) (words, name string) {
 	return "the API server itself", ""
 }
 
-// Lead is what comes before the rule in a title.
+// Lead returns the text before the rule in a title.
 func (g *RuleGroup) Lead() string {
 	switch g.Entries[0].Cause {
 	case report.CauseRender, report.CausePolicy:
@@ -61,8 +62,8 @@ func (g *RuleGroup) Lead() string {
 	return g.Class.Title() + " by "
 }
 
-// Verdict is like "Denied by policy p (binding b): UPDATE Deployment shop/web, root
-// prod".
+// Verdict returns a text like "Denied by policy p (binding b): UPDATE Deployment shop/web,
+// root prod".
 func Verdict(f *report.Finding) string {
 	words := ClassOf(f).Title()
 	by := "the API server"

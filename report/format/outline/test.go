@@ -28,7 +28,7 @@ func VerdictLine(s *report.SuiteResult, v *report.SuiteVerdict) string {
 	return escape.Line(v.Name + ": " + answer)
 }
 
-// FailureTitle returns the name of what failed, with the lines where it is written.
+// FailureTitle returns the name of the failed request, with its lines in the suite's files.
 func FailureTitle(s *report.SuiteResult, f *report.SuiteFailure) string {
 	if f.Request == "" {
 		return "policies and bindings that the server refuses (" + fileOf(s, "expected.yaml") + ")"
@@ -116,7 +116,7 @@ func valueLines(e *report.Explanation) []string {
 	return lines
 }
 
-// noDecision says why no policy is named.
+// noDecision explains why no policy decided the request.
 func noDecision(s *report.SuiteResult, f *report.SuiteFailure) string {
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {

@@ -10,13 +10,13 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// What totals may be by.
+// Keys of totals.
 const (
 	ByPolicy    = "policy"
 	ByNamespace = "namespace"
 )
 
-// TotalsBy lists what totals may be by.
+// TotalsBy lists the keys of totals.
 func TotalsBy() []string { return []string{ByPolicy, ByNamespace} }
 
 // Total is the number of findings of a policy or namespace, by class.
@@ -26,7 +26,7 @@ type Total struct {
 	All     int
 }
 
-// Totals counts findings by policy or by namespace, those with most first.
+// Totals counts findings by policy or by namespace, the largest number first.
 func Totals(findings []report.Finding, by string) []*Total {
 	var out []*Total
 	byName := map[string]*Total{}
@@ -45,7 +45,7 @@ func Totals(findings []report.Finding, by string) []*Total {
 	return out
 }
 
-// totalName is the policy or namespace of a finding, or what stands for it.
+// totalName returns the policy or namespace of a finding, or a text in parentheses if it has none.
 func totalName(f *report.Finding, by string) string {
 	if by == ByPolicy {
 		words, name := RuleOf(f)
@@ -60,7 +60,7 @@ func totalName(f *report.Finding, by string) string {
 	return escape.Text(f.Object.Namespace)
 }
 
-// String is like "3 denied, 1 warning".
+// String returns a text like "3 denied, 1 warning".
 func (t *Total) String() string {
 	var parts []string
 	for _, class := range Classes() {

@@ -9,21 +9,21 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Reason is what several reasons have in common, and the places where something could not
-// be judged because of them.
+// Reason is a reason why something could not be judged, or the common part of several
+// similar ones, with its places.
 type Reason struct {
-	// Why is the reason if all have the same, else what they have in common.
+	// Why is the reason if it is the same at all places, else the common part.
 	Why    string
 	Places []*Unjudged
 }
 
-// Unjudged is what could not be judged at one place.
+// Unjudged has the indeterminates of one place.
 type Unjudged struct {
 	items []*report.Indeterminate
 }
 
-// Touched leaves out what the change does not touch, and counts it: in a repository
-// with remote bases that is nearly all, at every change.
+// Touched returns the indeterminates that the change touches, and counts the others. In a
+// repository with remote bases, the others are nearly all of them at every change.
 func Touched(list []report.Indeterminate) (left []report.Indeterminate, untouched int) {
 	for _, n := range list {
 		if n.Untouched {
@@ -35,8 +35,8 @@ func Touched(list []report.Indeterminate) (left []report.Indeterminate, untouche
 	return left, untouched
 }
 
-// Reasons groups by what reasons have in common, and by place, the reasons with most
-// places first and else in the order of the report.
+// Reasons groups indeterminates by the common part of their reasons and by place. The
+// reasons with the most places come first, otherwise they are in the order of the report.
 func Reasons(list []report.Indeterminate) []*Reason {
 	type spot struct{ reason, place, object string }
 	var order []*Reason
@@ -67,8 +67,8 @@ func Reasons(list []report.Indeterminate) []*Reason {
 	return order
 }
 
-// NoBetterBefore leaves out the roots that do not render as they did not before the change, for
-// an error that findings have for other roots, and counts them by the place of the error.
+// NoBetterBefore leaves out the roots that did not render before the change either, if findings
+// have the same error for other roots. before counts them by the place of the error.
 func NoBetterBefore(list []report.Indeterminate, findings []report.Finding) (left []report.Indeterminate, before map[string]int) {
 	told := map[string]bool{}
 	for i := range findings {
@@ -88,7 +88,7 @@ func NoBetterBefore(list []report.Indeterminate, findings []report.Finding) (lef
 	return left, before
 }
 
-// fullReason is why something was not judged, with the policy if it is about one.
+// fullReason returns why something was not judged, with the policy if there is one.
 func fullReason(n *report.Indeterminate) string {
 	if n.Policy != "" && !strings.Contains(n.Why, n.Policy) {
 		return "policy " + n.Policy + ": " + n.Why
@@ -96,23 +96,23 @@ func fullReason(n *report.Indeterminate) string {
 	return n.Why
 }
 
-// ellipsis stands for what differs between reasons.
+// ellipsis replaces the parts that differ between reasons.
 const ellipsis = "…"
 
-// quoted is what a reason quotes: it is particular to one.
+// quoted matches quotations in a reason, which differ from place to place.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// absent is what says that something is not there, with what it is.
+// absent matches reasons that a chart or a remote file is missing.
 var absent = regexp.MustCompile(`^(chart|remote base|remote resource) .* (is not there: .*)$`)
 
-// commonReason is a reason without what is particular to one object or place: what it
-// quotes, the object's names, and what follows a colon.
+// commonReason returns a reason without the details of one object or place: quotations, the
+// object's names, and the text after a colon.
 func commonReason(n *report.Indeterminate) string {
 	if m := absent.FindStringSubmatch(n.Why); m != nil {
 		return m[1] + " " + ellipsis + " " + m[2]
 	}
 	text := quoted.ReplaceAllLiteralString(n.Why, ellipsis)
-	if rest, ok := strings.CutPrefix(text, "was "); ok { // at the base, as the place says
+	if rest, ok := strings.CutPrefix(text, "was "); ok { // at the base, which the place shows
 		text = "is " + rest
 	}
 	words := []string{n.Policy}
@@ -145,13 +145,13 @@ func (u *Reason) Count() int {
 	return n
 }
 
-// saysWhat reports whether a reason says what something is or was, or what is missing.
+// saysWhat reports whether a reason itself describes the thing that could not be judged.
 func saysWhat(why string) bool {
 	return strings.HasPrefix(why, "is ") || strings.HasPrefix(why, "was ") || strings.HasPrefix(why, "remote ")
 }
 
-// Text says where something could not be judged, and what it is as far as the place does
-// not say.
+// Text returns the place where something could not be judged, with what it is and its roots
+// as far as the place does not show them.
 func (pl *Unjudged) Text(verbose bool) string {
 	first := pl.items[0]
 	var at, what string
@@ -175,8 +175,7 @@ func (pl *Unjudged) Text(verbose bool) string {
 	return Join(": ", at, Join(", ", what, RootList(roots, first.Location, verbose)))
 }
 
-// Full is Text with the reason, where several reasons are grouped, and what kustomize says
-// itself.
+// Full returns Text, the place's own reason if u groups several, and kustomize's message.
 func (pl *Unjudged) Full(u *Reason) []string {
 	first := pl.items[0]
 	lines := []string{pl.Text(true)}
@@ -189,11 +188,11 @@ func (pl *Unjudged) Full(u *Reason) []string {
 	return lines
 }
 
-// manyRoots is how many roots are named; more are counted.
+// manyRoots is the maximum number of roots that are named; more are only counted.
 const manyRoots = 3
 
-// RootList names roots; a single one only if the path does not say it, many only
-// if Verbose.
+// RootList names roots: a single one only if the path does not show it, many only if
+// verbose.
 func RootList(roots []string, at *report.Location, verbose bool) string {
 	switch {
 	case len(roots) == 0 || len(roots) == 1 && at != nil && inDirectory(at.Path, roots[0]):

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// unnamed is the message of a finding without the name of its object, and the namespace
-// before it: an API server that refuses many objects for one reason names each.
+// unnamed returns the message of a finding without the name and the namespace of its object:
+// an API server that refuses many objects for the same reason names each in its message.
 func unnamed(f *report.Finding) string {
 	if f.Object == nil || f.Object.Name == "" {
 		return f.Message
@@ -29,7 +29,7 @@ func unnamed(f *report.Finding) string {
 	return out
 }
 
-// inName reports whether a character beside a name makes it part of another name.
+// inName reports whether a character next to a name makes it part of a longer name.
 func inName(r rune, size int) bool {
 	return size > 0 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }

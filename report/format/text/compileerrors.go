@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/excerpt"
 )
 
-// pointed is a line of an expression with marks below it that several errors point with.
+// pointed is a line of an expression, with the marks of one or more errors below it.
 type pointed struct{ source, marks string }
 
 var (
@@ -15,11 +15,12 @@ var (
 	pointer      = regexp.MustCompile(`^\s*\| ([. ]*\^[.^~]*)\s*$`)
 )
 
-// mergeErrors merges errors of a compiler that draw the same line one after the other: it is drawn
-// once, below all of them. The lines returned have what is in at in the place of what was drawn.
+// mergeErrors merges consecutive compiler errors that show the same line, so that it is shown
+// once below all of them. In merged, an empty line takes the place of each shown line and its
+// marks; at has these by the index of the empty line.
 func mergeErrors(lines []string) (merged []string, at map[int]pointed) {
 	at = map[int]pointed{}
-	last := -1 // the line in merged that has what the error before drew
+	last := -1 // the index in merged of the line that the previous error showed, -1 if none
 	for i := 0; i < len(lines); i++ {
 		source, marks, ok := drawn(lines[i:])
 		if !ok {
@@ -43,7 +44,7 @@ func mergeErrors(lines []string) (merged []string, at map[int]pointed) {
 	return merged, at
 }
 
-// drawn returns the line that an error at the beginning of lines draws, and its marks.
+// drawn returns the line of source that an error at the beginning of lines shows, and its marks.
 func drawn(lines []string) (source, marks string, ok bool) {
 	if len(lines) < 3 || !compileError.MatchString(lines[0]) {
 		return "", "", false
@@ -56,7 +57,7 @@ func drawn(lines []string) (source, marks string, ok bool) {
 	return strings.TrimRight(source, " "), found[1], true
 }
 
-// overlay puts marks over others.
+// overlay returns the marks of a and b in one line.
 func overlay(a, b string) string {
 	out := []byte(a)
 	for i := range len(b) {
@@ -70,8 +71,8 @@ func overlay(a, b string) string {
 	return string(out)
 }
 
-// shownIn returns the number of the one line of an excerpt that is the line that errors point at, and
-// how far to the right it begins there.
+// shownIn returns the number of the line of an excerpt that is d.source, and its offset there. ok is
+// false if there is no such line, or more than one.
 func (d pointed) shownIn(lines []excerpt.Line) (number, offset int, ok bool) {
 	for _, line := range lines {
 		rest, is := strings.CutSuffix(strings.TrimRight(line.Text, " "), d.source)

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// WriteDiff writes what diff -u would, with the object in place of the file.
+// WriteDiff writes a comparison like diff -u, with objects in place of files.
 func WriteDiff(w *bufio.Writer, c *report.Comparison, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}
 	for i := range c.Changes.Objects {
@@ -47,7 +47,7 @@ func (p *printer) change(o *report.ObjectChange) {
 	}
 }
 
-// uncompared lists the roots of which nothing can be said.
+// uncompared writes the roots that could not be compared.
 func (p *printer) uncompared(list []report.Indeterminate) {
 	if len(list) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// excerpt writes an excerpt, with more marks below lines, by their numbers. It reports whether the
-// field's name stands beside the underline.
+// excerpt writes an excerpt. marks are additional marks to write below lines, by line number. It
+// reports whether the field's name was written next to the underline.
 func (p *printer) excerpt(lines []excerpt.Line, marks map[int]string, margin int, mark style) (labelled bool) {
 	for _, line := range lines {
 		switch {

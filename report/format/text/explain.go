@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// WriteExplain writes how a server comes to its answer: the answer, then each policy with what
-// decides whether it applies and the tree of its expressions.
+// WriteExplain writes the explanation of a server's answer: the answer, then each policy with
+// the fields that decide whether it applies, and the trees of its expressions.
 func WriteExplain(w *bufio.Writer, r *report.ExplainReport, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}
 	p.answer(r)
@@ -65,7 +65,7 @@ func (p *printer) answer(r *report.ExplainReport) {
 	}
 }
 
-// quoted writes text of several lines as it is.
+// quoted writes the lines of a text without wrapping them.
 func (p *printer) quoted(text string) {
 	for _, line := range escape.Lines(strings.TrimSpace(text)) {
 		p.line(blanks(4), span{line, plainStyle})
@@ -167,13 +167,13 @@ func (p *printer) expression(e *report.ExplainedExpression) {
 	}
 }
 
-// partWidth is the widest text that values are aligned behind.
+// partWidth is the maximum width of texts after which values are aligned.
 const partWidth = 60
 
-// shownValue is how many characters of a value are written.
+// shownValue is the maximum number of characters of a value that are written.
 const shownValue = 160
 
-// partRow is a line of a tree.
+// partRow is a line of an expression's tree. A row with aside set has only text.
 type partRow struct {
 	depth            int
 	text, value, why string

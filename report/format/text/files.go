@@ -5,14 +5,14 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// fileGroup is what is said about one file.
+// fileGroup has the entries of one file.
 type fileGroup struct {
 	path, tree string
 	entries    []*outline.Entry
 }
 
-// groupByFile groups the findings to be shown in full, in the report's order. What says
-// the same of several files is with the first.
+// groupByFile groups the entries of findings by file, in the report's order. Entries with the
+// same finding in several files are in the group of the first file.
 func groupByFile(findings []report.Finding, onlyDenials bool) []*fileGroup {
 	type file struct{ tree, path string }
 	var out []*fileGroup

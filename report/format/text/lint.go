@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// WriteLint writes the report for people: findings file by file, what could not
-// be looked at, remarks, and one line that sums it up.
+// WriteLint writes a report of lint: findings by file, indeterminates, remarks, and a
+// summary in one line.
 func WriteLint(w *bufio.Writer, r *report.LintReport, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}
 	findings := r.Findings
@@ -85,7 +85,7 @@ func cluster(target string) string {
 	return "target " + escape.Text(target)
 }
 
-// lintSummary is like "1 error, 2 warnings in 3 policies, 2 bindings".
+// lintSummary returns a text like "1 error, 2 warnings in 3 policies, 2 bindings".
 func lintSummary(r *report.LintReport) string {
 	var parts []string
 	for _, s := range report.Severities() {

@@ -15,27 +15,26 @@ func clampWidth(w int) int {
 	return min(max(w, 40), 120)
 }
 
-// printer writes lines of text. All that it is given is escaped already.
+// printer writes lines of text. All texts passed to it must be escaped.
 type printer struct {
 	w     *bufio.Writer
 	opts  Options
 	width int
-	// compared is set when there is a base, so that findings have a status worth
-	// telling.
+	// compared is set when there is a base, so that the status of findings is shown.
 	compared bool
-	// begun is set once something was written, so that a section knows to leave a
+	// begun is set once something was written, so that the next section starts with a
 	// blank line.
 	begun bool
 	// before counts the roots that did not render before the change either, by the place of
-	// an error that is shown.
+	// the error; see outline.NoBetterBefore.
 	before map[string]int
-	// closing is set once the lines at the end are begun.
+	// closing is set once the first of the closing lines is written.
 	closing bool
 	err     error
 }
 
-// line writes one line. Spans carry the colours; the text of the line as a whole
-// is guarded against workflow commands.
+// line writes one line. It guards the text of the whole line against workflow commands,
+// and uses the colours of spans only if this does not change the text.
 func (p *printer) line(spans ...span) {
 	p.begun = true
 	spans = trimEnd(spans)
@@ -49,7 +48,7 @@ func (p *printer) line(spans ...span) {
 	}
 }
 
-// block writes text wrapped with a hanging indent; lead stands before it on the
+// block writes text wrapped with a hanging indent. lead is written before it on the
 // first line.
 func (p *printer) block(lead []span, hang int, style style, text string) {
 	used := 0

@@ -9,17 +9,17 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// How much of what is not a finding is shown unless Verbose: in a large repository
-// hundreds of roots may need a network, and the findings must stay in sight.
+// Limits on what is shown besides findings unless Verbose: in a large repository hundreds
+// of roots may need a network, and the findings must stay visible.
 const (
 	mostReasons = 5
 	mostRemarks = 3
 	mostCharts  = 20
-	// remarkRunes is the most of a remark that is shown.
+	// remarkRunes is the maximum number of characters of a remark that are shown.
 	remarkRunes = 200
 )
 
-// indeterminate lists what could not be judged, reason by reason with one example: one
+// indeterminate writes what could not be judged, by reason, each with one example: one
 // missing CRD may leave fifty objects unjudged.
 func (p *printer) indeterminate(list []report.Indeterminate, open []report.Finding) {
 	if !p.opts.Verbose && !p.existing() {
@@ -69,7 +69,7 @@ func (p *printer) unjudged(u *outline.Reason) {
 	p.block([]span{blanks(4)}, 6, plainStyle, text)
 }
 
-// charts says what new versions of charts change.
+// charts writes the changes by new versions of charts.
 func (p *printer) charts(r *report.Report) {
 	all := outline.Charts(r)
 	if len(all) == 0 {
@@ -89,8 +89,8 @@ func (p *printer) charts(r *report.Report) {
 	}
 }
 
-// diagnostics lists remarks as compilers do. Notes are many in a repository with old
-// debris, so only some are shown; errors and warnings all are.
+// diagnostics writes remarks in the style of compilers. It writes all errors and warnings,
+// but only some notes, since a repository with old files has many.
 func (p *printer) diagnostics(list []report.Diagnostic) {
 	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !p.opts.Verbose && !p.existing() })
 	if !p.opts.Verbose {
@@ -149,7 +149,7 @@ func severityStyle(severity string) style {
 	return blue
 }
 
-// resolved lists what the change makes better, one finding a line or two.
+// resolved writes the findings that the change resolves, each in a line or two.
 func (p *printer) resolved(findings []report.Finding) {
 	begun := false
 	for i := range findings {
@@ -170,7 +170,7 @@ func (p *printer) resolved(findings []report.Finding) {
 	}
 }
 
-// requests lists the requests that were judged, with Verbose.
+// requests writes the requests that were judged, if Verbose.
 func (p *printer) requests(list []report.Request) {
 	if len(list) == 0 || !p.opts.Verbose {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// style is the parameters of an ANSI SGR sequence; empty means no colour. Only the
-// sixteen colours every terminal theme defines are used.
+// style has the parameters of an ANSI SGR sequence; empty means no colour. Styles use
+// only the sixteen colours that every terminal theme defines.
 type style string
 
 const (
@@ -53,7 +53,7 @@ func paint(spans []span) string {
 	return b.String()
 }
 
-// bare joins spans without colours.
+// bare returns the text of spans without colours.
 func bare(spans []span) string {
 	var b strings.Builder
 	for _, s := range spans {
@@ -62,7 +62,7 @@ func bare(spans []span) string {
 	return b.String()
 }
 
-// trimEnd returns spans without the blanks at the end of the line.
+// trimEnd returns spans without the spaces at the end of the line.
 func trimEnd(spans []span) []span {
 	for n := len(spans); n > 0; n-- {
 		if text := strings.TrimRight(spans[n-1].text, " "); text != "" {

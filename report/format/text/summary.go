@@ -7,9 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// summary writes the last line, before it that no policy was in force and
-// which webhooks were not called, and with Verbose
-// where the time went.
+// summary writes the summary line, before it the notes on missing policies and on
+// webhooks that were not called, and after it, if Verbose, the durations of the stages.
 func (p *printer) summary(r *report.Report) {
 	if p.begun && !p.closing {
 		p.line()
@@ -32,7 +31,7 @@ func (p *printer) summary(r *report.Report) {
 	p.block(nil, 2, dim, outline.MadeBy(r))
 }
 
-// hidden says in a line what is not shown, and how to see it.
+// hidden writes a line on what is not shown, with the flag that shows it.
 func (p *printer) hidden(r *report.Report) {
 	if p.opts.Quiet {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// WriteTest writes the report as text; with Verbose every request, not only those that
-// fail or are not compared.
+// WriteTest writes a report of preadmit test as text. With Verbose it writes all requests,
+// not only those that fail or are not compared.
 func WriteTest(w io.Writer, r *report.SuiteReport, o Options) error {
 	for _, s := range r.Suites {
 		printf(w, "%s\n", suiteLine(s))
