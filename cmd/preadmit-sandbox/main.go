@@ -1,9 +1,9 @@
-// Command preadmit-sandbox is the API server of `preadmit sandbox`, which starts it: a kube-apiserver
-// with etcd in one process, on loopback. It is a program of its own so that preadmit, which judges
-// without a server, stays small.
+// Command preadmit-sandbox is the API server that `preadmit sandbox` starts: a kube-apiserver
+// with etcd in one process, on loopback. It is a separate program to keep preadmit small, which
+// judges without a server.
 //
 // Flags configure it. It prints "ready" on standard output when it serves, and ends when its
-// standard input does: never later than its parent process. Its log goes to standard error.
+// standard input ends, so that it does not outlive its parent process. It logs to standard error.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 
 // run runs the server until stdin ends.
 func run(args []string, stdin io.Reader, stdout io.Writer) error {
-	// The process that started this one has the same terminal, and says when to end.
+	// The parent process has the same terminal, and decides when to end.
 	signal.Ignore(os.Interrupt)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -68,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 // serve runs the server until ctx ends.
 func serve(ctx context.Context, o apiserver.Options, stdout io.Writer) error {
 	defer func() {
-		if ctx.Err() != nil { // else the process that started this one is there, reads the log, and removes it
+		if ctx.Err() != nil { // otherwise the parent process still runs, reads the log, and removes the directory
 			_ = os.RemoveAll(o.Run)
 		}
 	}()

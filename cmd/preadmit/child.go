@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// newChildCommand returns the command that renders one root in a process of its own, for
-// render.Isolate. It is not for users.
+// newChildCommand returns the hidden command that renders one root in a separate process, for
+// render.Isolate.
 func newChildCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    scan.RenderCommand,
@@ -25,8 +25,8 @@ func newChildCommand(p cli.Process) *cobra.Command {
 	}
 }
 
-// newPartCommand returns the command that does a part of another one in a process of its own: what
-// is judged as another release of Kubernetes does. It is not for users.
+// newPartCommand returns the hidden command that runs a part of another command in a separate
+// process: the part to judge as another release of Kubernetes.
 func newPartCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:                scan.PartCommand,

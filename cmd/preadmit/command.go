@@ -18,12 +18,12 @@ import (
 )
 
 // Main runs the command with args (without the program's name) and returns its
-// exit code. It never ends the process.
+// exit code. It does not exit the process.
 func Main(ctx context.Context, args []string, p cli.Process) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, cli.StackOf(r))
-			said = strings.ReplaceAll(said, "\t", "    ") // of the stack, which would show as escapes
+			said = strings.ReplaceAll(said, "\t", "    ") // tabs of the stack would be escaped
 			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(said), "\n"))
 			code = cli.ExitIncomplete
 		}
@@ -35,7 +35,7 @@ func Main(ctx context.Context, args []string, p cli.Process) (code int) {
 	root.PersistentPreRun = func(*cobra.Command, []string) { running = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !running {
-		err = cli.Usagef("%w", err) // cobra could not make sense of the arguments
+		err = cli.Usagef("%w", err) // cobra could not parse the arguments
 	}
 	return cli.ExitCode(p.Stderr, err)
 }
@@ -72,7 +72,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	return root
 }
 
-// refuseUnknownTopics makes the help of a command that does not exist an error.
+// refuseUnknownTopics makes `help` for a command that does not exist an error.
 func refuseUnknownTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -90,7 +90,8 @@ func refuseUnknownTopics(root *cobra.Command) {
 	}
 }
 
-// wantedValue says what a flag wants in place of a value that Go's parsers refuse.
+// wantedValue returns an error with a description of the value that a flag expects, for
+// values that Go's parsers reject. It returns other errors unchanged.
 func wantedValue(err error) error {
 	invalid := new(pflag.InvalidValueError)
 	if !errors.As(err, &invalid) {
@@ -103,7 +104,7 @@ func wantedValue(err error) error {
 	return err
 }
 
-// nearFlag suggests the flag that may have been meant; it is empty if none is near.
+// nearFlag returns a suggestion for an unknown flag, "" if no known one is similar.
 func nearFlag(cmd *cobra.Command, err error) string {
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
@@ -121,7 +122,7 @@ func nearFlag(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// noArgs refuses arguments, and suggests the command that may have been meant.
+// noArgs returns an error if there are arguments, with a suggestion for an unknown command.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

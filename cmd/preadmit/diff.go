@@ -96,7 +96,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// check refuses flags that contradict each other, and a diff without a base.
+// check returns an error if flags contradict each other or there is no base.
 func (f *diffFlags) check() error {
 	if err := f.Flags.Check(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (f *diffFlags) check() error {
 }
 
 // printedLimits returns the limits of a printed diff: more than anybody reads, but small
-// enough for the memory.
+// enough to fit in memory.
 func printedLimits() *diff.Limits {
 	return &diff.Limits{Objects: 100_000, ObjectBytes: 8 << 20, TotalBytes: 64 << 20}
 }

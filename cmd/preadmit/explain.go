@@ -96,7 +96,7 @@ func (f *explainFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if flags are missing or contradict each other.
 func (f *explainFlags) check() error {
 	switch ofSuite, ofReport := f.suite != "" || f.name != "", f.from != "" || f.finding != ""; {
 	case ofSuite && ofReport:
@@ -177,7 +177,7 @@ func (f *explainFlags) ofSuite(ctx context.Context) (*report.ExplainReport, erro
 // ofReport explains a finding of a report.
 func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.ExplainReport, error) {
 	again := p.Stdin
-	if f.from == "-" { // another process may have to read it too
+	if f.from == "-" { // a child process may have to read it too
 		data, err := io.ReadAll(io.LimitReader(p.Stdin, report.MaxSaved+1))
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -215,7 +215,7 @@ func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.Exp
 	return r, nil
 }
 
-// orPath is text unless PATH is given.
+// orPath returns text, or "" if PATH is given.
 func (f *explainFlags) orPath(text string) string {
 	if f.path {
 		return ""
@@ -251,7 +251,7 @@ func (f *explainFlags) open(stdin io.Reader) (*report.Report, error) {
 	return saved.Scan, nil
 }
 
-// find returns the finding that is meant.
+// find returns the finding whose fingerprint begins with --finding.
 func (f *explainFlags) find(r *report.Report) (*report.Finding, error) {
 	var found []*report.Finding
 	for i := range r.Findings {
@@ -270,7 +270,7 @@ func (f *explainFlags) find(r *report.Report) (*report.Finding, error) {
 	return found[0], nil
 }
 
-// revisions has the flags name what the report compares.
+// revisions sets the flags of the scan to the revisions or directories of the report.
 func (f *explainFlags) revisions(c report.ChangeInfo) {
 	if c.Head.Commit == "" && c.Base != nil && c.Base.Commit == "" {
 		f.scan.BasePath = c.Base.Name // directories
@@ -281,7 +281,7 @@ func (f *explainFlags) revisions(c report.ChangeInfo) {
 	}
 	if c.Base != nil {
 		f.scan.Base = c.Base.Commit
-	} else if c.Head.Commit == "" && !f.path { // a directory has its path as its name
+	} else if c.Head.Commit == "" && !f.path { // the name of a directory is its path
 		if info, err := os.Stat(c.Head.Name); err == nil && info.IsDir() {
 			f.scan.Path = c.Head.Name
 		}

@@ -30,7 +30,7 @@ type fetchFlags struct {
 	size      int64 // MiB
 }
 
-// everything is what --update without a URL means.
+// everything is the value of --update without a URL.
 const everything = "*"
 
 func newFetchCommand(p cli.Process) *cobra.Command {
@@ -132,7 +132,8 @@ type fetching struct {
 	client *fetch.Client
 }
 
-// resolve gets an artifact: what is locked, or what it is now.
+// resolve fetches an artifact, as locked or, with --check and --update, in its current
+// version.
 func (r *fetching) resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 	pin, locked := r.before.Find(a)
 	if locked && !r.flags.check && r.flags.update != everything && r.flags.update != a.URL {
@@ -146,7 +147,8 @@ func (r *fetching) say(what string, a artifact.Artifact, detail string) {
 	_, _ = fmt.Fprintf(r.out, "%-9s %s: %s\n", what, escape.Line(a.String()), escape.Line(detail))
 }
 
-// checked says how the lock differs from what is requested and out there.
+// checked reports the differences between the lock and the artifacts that are needed and
+// available now.
 func (r *fetching) checked(found *artifacts.Found) error {
 	bad := 0
 	for _, a := range found.Artifacts() {
@@ -177,7 +179,7 @@ func (r *fetching) checked(found *artifacts.Found) error {
 	return nil
 }
 
-// finish says what was fetched, writes the lock and cuts the store to its size.
+// finish reports what was fetched, writes the lock and trims the store to its size.
 func (r *fetching) finish(found *artifacts.Found, kept *store.Store) error {
 	r.describe(found)
 	if err := r.write(found.Lock); err != nil {
@@ -192,7 +194,8 @@ func (r *fetching) finish(found *artifacts.Found, kept *store.Store) error {
 	return nil
 }
 
-// describe says what became of each artifact. Of one that failed the lock keeps what it has.
+// describe reports the outcome for each artifact. For an artifact that failed, the lock keeps
+// its previous entry.
 func (r *fetching) describe(found *artifacts.Found) {
 	for _, a := range found.Artifacts() {
 		before, locked := r.before.Find(a)
@@ -217,7 +220,7 @@ func (r *fetching) describe(found *artifacts.Found) {
 	_, _ = fmt.Fprintf(r.out, "%s, %d failed\n", cli.Count(len(found.Needed), "artifact", "artifacts"), len(found.Failed))
 }
 
-// describe names what an artifact is: its version and the beginning of its commit or digest.
+// describe returns the version of a pin and its abbreviated commit or digest.
 func describe(pin artifact.Pin) string {
 	name := strings.TrimPrefix(pin.Digest, "sha256:")[:12]
 	if pin.Commit != "" {
@@ -226,7 +229,7 @@ func describe(pin artifact.Pin) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(pin.Version, "refs/heads/"), "refs/tags/") + " " + name)
 }
 
-// write writes the lock at the top of the repository, if there is something new in it.
+// write writes the lock to the top directory of the repository, if it changed.
 func (r *fetching) write(l *lock.Lock) error {
 	if len(l.Artifacts()) == 0 && r.before == nil || r.before != nil && string(l.Encode()) == string(r.before.Encode()) {
 		return nil

@@ -16,8 +16,8 @@ import (
 // jailedCommand is the name of the command that newJailedCommand returns.
 const jailedCommand = "scan-jailed"
 
-// newJailedCommand returns the command that jailed.Scanner runs: it scans one change in a
-// jail. It is not for users.
+// newJailedCommand returns the hidden command that jailed.Scanner runs. It scans one change
+// in a jail.
 func newJailedCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    jailedCommand,
@@ -26,7 +26,7 @@ func newJailedCommand(p cli.Process) *cobra.Command {
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			isolate := scan.RenderOptions(p, "", nil).Isolate
-			if p.Part != nil { // the process that started this one is in the jail
+			if p.Part != nil { // the parent process is already in the jail
 				return child.PartMain(cmd.Context(), p.Stdin, p.Stdout, isolate)
 			}
 			results, err := jail.Enter()

@@ -126,7 +126,7 @@ func (f *lintFlags) input(ctx context.Context, p cli.Process) (lint.Input, error
 	return in, nil
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if flags are invalid or contradict each other.
 func (f *lintFlags) check() error {
 	for _, id := range f.disable.Values {
 		if !slices.Contains(report.LintRuleIDs(), id) {

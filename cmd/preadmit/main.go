@@ -10,19 +10,17 @@ import (
 	"syscall"
 	"time"
 
-	// If the system has no certificates of authorities, as in the image, the certificates of
-	// Mozilla at the time of the build are used.
+	// Mozilla's root certificates at build time, used if the system has none, as in the image.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/heap"
 )
 
-// exitSignal plus the number of a signal is the exit code of a process that the signal ends,
-// as in a shell.
+// exitSignal plus the number of a signal is the exit code after that signal, as in a shell.
 const exitSignal = 128
 
-// grace is the time that an interrupted run has to end by itself.
+// grace is how long an interrupted run may take to end by itself.
 const grace = 2 * time.Second
 
 func main() {
@@ -44,10 +42,10 @@ func main() {
 		}
 	}()
 	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Own: true, Lasting: func() { lasting.Store(true); heap.Lasting() }}
-	p.Executable, _ = os.Executable() // "" is fine, see there
-	// Kustomize writes warnings there, and to the log, about deprecated fields and unused
-	// vars, once for every render of every root, in the middle of our output. Crashes are
-	// not written there.
+	p.Executable, _ = os.Executable() // may be "", see Process.Executable
+	// Kustomize writes warnings about deprecated fields and unused vars to os.Stderr and the
+	// log, once per render of each root, in the middle of our output. The runtime does not
+	// write crashes there.
 	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	log.SetOutput(io.Discard)
 	os.Exit(Main(ctx, os.Args[1:], p))

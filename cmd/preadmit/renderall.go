@@ -18,7 +18,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// printAll writes all units of deployment of a tree.
+// printAll writes all units of a tree.
 func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *render.Renderer, cfg config.Config) error {
 	found, err := renderer.Discover(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 	return objects.WriteUnits(p.Stdout, units)
 }
 
-// expand finds the units of deployment of a tree.
+// expand returns the graph of units of a tree.
 func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, found *render.Discovery, cfg config.Config, everything bool) (*deploy.Graph, error) {
 	entries, named := cfg.Entries, "entries of the configuration"
 	if len(f.entries) > 0 {
@@ -65,7 +65,7 @@ func isUnit(arg string) bool {
 	return err != nil || !info.IsDir()
 }
 
-// unitKinds are the kinds of objects that ask for units.
+// unitKinds are the kinds of objects that define units.
 var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true, "Application": true, deploy.ChartKind: true}
 
 // find returns the root that the arguments name.
@@ -99,7 +99,7 @@ func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg c
 	return render.Root{}, nil, cli.Usagef("%s is in several clusters: give --entry with one of %s", escape.Line(f.unit), listed(clusters, ""))
 }
 
-// rendering returns what renders roots on all cores.
+// rendering returns a function that renders roots on all cores.
 func rendering(renderer *render.Renderer) func(context.Context, []render.Root) ([]*render.Result, error) {
 	return func(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
 		results, err := render.Each(ctx, roots, renderer.Render)

@@ -23,11 +23,11 @@ type renderFlags struct {
 	rev, tree           string
 	origin, showSecrets bool
 	field, object       string
-	// all is set to print all units of deployment, in format; entries are where they begin.
+	// all is set to print all units, in format; entries are the directories of entry points.
 	all     bool
 	format  string
 	entries []string
-	// unit is KIND/NAMESPACE/NAME of the object that asks for what is printed.
+	// unit is KIND/NAMESPACE/NAME of the object that defines the unit to print.
 	unit string
 	// remotes are URLs of the repository, set by open.
 	remotes []string
@@ -92,7 +92,7 @@ func (f *renderFlags) registerEntries(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("entry", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)) // it exists
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if flags are invalid or contradict each other.
 func (f *renderFlags) check() error {
 	for _, empty := range []struct{ name, value, like string }{
 		{"field", f.field, "a field, like spec.replicas"},

@@ -121,7 +121,7 @@ func (f *reportFlags) open(stdin io.Reader) (*report.Saved, error) {
 	return saved, nil
 }
 
-// reportMistake returns the error of a document that is not a report, with what to do.
+// reportMistake returns the error for a document that is not a report, with a hint.
 func reportMistake(err error) error {
 	return fmt.Errorf("%w\nwant what preadmit scan --format json or preadmit lint --format json writes (%s)", err, report.APIVersion)
 }

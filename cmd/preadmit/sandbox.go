@@ -29,7 +29,7 @@ type sandboxFlags struct {
 	watch   bool
 	empty   bool
 	command []string
-	// given is what was read from stdin, once for all updates.
+	// given is the content of stdin, which is read once and used for all updates.
 	given *bytes.Buffer
 }
 
@@ -91,7 +91,7 @@ nothing to compare, or not all, as a root does not render or lacks a remote base
 	return cmd
 }
 
-// arguments reads the positional arguments.
+// arguments parses the positional arguments.
 func (f *sandboxFlags) arguments(cmd *cobra.Command, args []string) error {
 	paths := args
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -109,7 +109,7 @@ func (f *sandboxFlags) arguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if flags are invalid or contradict each other.
 func (f *sandboxFlags) check() error {
 	switch {
 	case f.empty && f.verify:
@@ -149,7 +149,7 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 		}
 	}
 	if p.Lasting != nil {
-		p.Lasting() // the server ends in its own time
+		p.Lasting() // stopping the server may take longer than the grace period
 	}
 	switch {
 	case f.empty:
@@ -163,7 +163,7 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 	return f.onServer(ctx, p, program, state, watch)
 }
 
-// onServer runs a server with a state, nil for none, and does what the command needs with it.
+// onServer runs a server with a state, nil for none, until the command ends.
 func (f *sandboxFlags) onServer(ctx context.Context, p cli.Process, program string, state *sandboxState, watch *sandbox.Watch) error {
 	server, loader, err := f.start(ctx, program)
 	if err != nil {
@@ -200,13 +200,13 @@ func (f *sandboxFlags) onServer(ctx context.Context, p cli.Process, program stri
 	return f.serve(ctx, p, server)
 }
 
-// sandboxState is what is loaded.
+// sandboxState is the state to load into a server.
 type sandboxState struct {
 	deployment *scanner.Deployment
 	cluster    scanner.Deployed
 }
 
-// start runs a server, and returns what loads it.
+// start starts a server, and returns it with its loader.
 func (f *sandboxFlags) start(ctx context.Context, program string) (*sandbox.Server, *sandbox.Loader, error) {
 	server, err := sandbox.Start(ctx, sandbox.Options{Program: program, Data: f.dataDir, Port: f.port})
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *sandboxFlags) start(ctx context.Context, program string) (*sandbox.Serv
 	return server, loader, nil
 }
 
-// deploy renders and judges what is deployed.
+// deploy renders and judges the objects that are deployed.
 func (f *sandboxFlags) deploy(ctx context.Context, p cli.Process) (*scanner.Deployment, error) {
 	change, err := scan.Open(f.scan)
 	if err != nil {
@@ -285,7 +285,8 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 	return loaded, verified, nil
 }
 
-// look looks at the files that are followed: what the server and the cache write is none of them.
+// look returns a watch of the files to follow, without the directories that the server and the
+// cache write to.
 func (f *sandboxFlags) look() *sandbox.Watch {
 	root := f.scan.Path
 	if repository, err := gittree.Open(f.scan.Path); err == nil {
@@ -295,13 +296,13 @@ func (f *sandboxFlags) look() *sandbox.Watch {
 	return sandbox.NewWatch(paths, []string{f.dataDir, f.scan.Cache.Dir()})
 }
 
-// follow applies what changes in the work tree until stop is called or ctx ends. What does not render
-// is told, and the server keeps what it has.
+// follow applies the changes in the work tree until stop is called or ctx ends. It reports what does
+// not render; the server keeps its previous objects.
 func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, watch *sandbox.Watch, loader *sandbox.Loader, loaded *sandbox.Loaded) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	quiet := f.scan.Quiet
-	f.scan.Quiet = true // a line of progress would be in the way of a command
+	f.scan.Quiet = true // progress would disturb the output of a command
 	go func() {
 		defer close(done)
 		_ = watch.Follow(ctx, func() error {
@@ -328,7 +329,7 @@ func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, watch *sandbox
 	return func() { cancel(); <-done }, nil
 }
 
-// serve says how to use the server, and waits until the user ends it.
+// serve prints how to use the server, and waits until the user ends it.
 func (f *sandboxFlags) serve(ctx context.Context, p cli.Process, server *sandbox.Server) error {
 	_, err := fmt.Fprintf(p.Stdout, `export KUBECONFIG=%s
 

@@ -11,14 +11,14 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// comparesAll reports whether --verify is about each of several clusters: what a server goes on with
-// is the state of one.
+// comparesAll reports whether --verify compares each of several clusters. It does not if the server
+// is used afterwards, which needs the state of a single cluster.
 func (f *sandboxFlags) comparesAll(d *scanner.Deployment) bool {
 	return f.verify && f.target == "" && f.dataDir == "" && len(f.command) == 0 && len(d.Clusters) > 1
 }
 
-// verifyAll compares each cluster on a server of its own. Differences of one weigh more than what is not
-// compared of another.
+// verifyAll compares each cluster on a server of its own. It returns the error for differences before
+// that for clusters that were not compared completely.
 func (f *sandboxFlags) verifyAll(ctx context.Context, p cli.Process, program string, d *scanner.Deployment) error {
 	var differs, incomplete error
 	for i, c := range d.Clusters {
@@ -30,7 +30,7 @@ func (f *sandboxFlags) verifyAll(ctx context.Context, p cli.Process, program str
 			return fmt.Errorf("say what is compared: %w", err)
 		}
 		told := d
-		if i > 0 { // what does not render is printed once
+		if i > 0 { // print what does not render only once
 			told = &scanner.Deployment{Report: d.Report}
 		}
 		verified, err := f.verifyOne(ctx, p, program, &sandboxState{told, c})
@@ -50,7 +50,7 @@ func (f *sandboxFlags) verifyAll(ctx context.Context, p cli.Process, program str
 	return incomplete
 }
 
-// verifyOne compares one cluster on a server that ends with it.
+// verifyOne compares one cluster on a server that it stops at the end.
 func (f *sandboxFlags) verifyOne(ctx context.Context, p cli.Process, program string, s *sandboxState) (*sandbox.Verified, error) {
 	server, loader, err := f.start(ctx, program)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *sandboxFlags) verifyOne(ctx context.Context, p cli.Process, program str
 	return verified, err
 }
 
-// outcome is the error to end with after the answers of a cluster were compared.
+// outcome returns the error to end with after a cluster was compared.
 func outcome(v *sandbox.Verified, d *scanner.Deployment) error {
 	switch {
 	case v.Compared == 0:

@@ -57,8 +57,8 @@ after the time of --drain; a second one ends it at once.`,
 	return cmd
 }
 
-// registerSettings declares a flag for every setting that may have one. It returns a function
-// that returns the values of the flags on the command line.
+// registerSettings declares a flag for every setting that may have one. The returned function
+// returns the values of the flags that were given.
 func registerSettings(flags *pflag.FlagSet) func() map[string][]string {
 	values := map[string]*settingFlag{}
 	for _, s := range webhooks.Settings(&webhooks.Config{}) {
@@ -135,7 +135,7 @@ func serve(ctx context.Context, p cli.Process, s webhooks.Sources) (err error) {
 
 func logger(w io.Writer, c webhooks.Log) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level)) // ReadConfig knows that it is one
+	_ = level.UnmarshalText([]byte(c.Level)) // cannot fail: webhooks.ReadConfig checks it
 	opts := &slog.HandlerOptions{Level: level}
 	if c.Format == "text" {
 		return slog.New(slog.NewTextHandler(w, opts))

@@ -121,7 +121,7 @@ Exit code: 0, 1 it is older than --max-age, 2 wrong usage.`,
 	return cmd
 }
 
-// checkContext says how old a snapshot is.
+// checkContext prints the age and the kinds of a snapshot.
 func checkContext(p cli.Process, file string, most time.Duration, now time.Time) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -127,8 +127,8 @@ func (f *testFlags) chosen() (func(name string) bool, error) {
 	return pattern.MatchString, nil
 }
 
-// openSuites opens the suites in all directories, each once. It returns the mistakes of all
-// suites, before any request is judged.
+// openSuites opens the suites in all directories, each once. It returns the errors of all
+// suites together.
 func openSuites(dirs []string) ([]*suite.Suite, error) {
 	var skip []string
 	if len(dirs) == 0 {
@@ -207,8 +207,8 @@ func requestsOf(results []*suite.Result) int {
 	return n
 }
 
-// record writes the expected.yaml of every suite whose record does not agree, and prints its
-// name. It returns the results as they are with these files.
+// record writes the expected.yaml of every suite, unless it is a record that agrees with all
+// answers, and prints its name. It returns the results compared with the new files.
 func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) {
 	fresh := make([]*suite.Result, len(results))
 	for i, r := range results {
@@ -230,7 +230,7 @@ func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) 
 	return fresh, nil
 }
 
-// withoutPath returns the reason of an error about a temporary file.
+// withoutPath returns the cause of an error without the name of the temporary file.
 func withoutPath(err error) error {
 	if e := new(fs.PathError); errors.As(err, &e) {
 		return e.Err

@@ -76,7 +76,7 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 	return objects.WriteTree(p.Stdout, shown)
 }
 
-// treeOf returns a graph as it is shown.
+// treeOf returns the tree to show for a graph.
 func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 	t := objects.Tree{Clusters: newUnitTree(g).clusters()}
 	for _, root := range found.Roots {
@@ -100,13 +100,15 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 	return t
 }
 
-// unitTree has the units of a graph by what they are below.
+// unitTree has the units of a graph by parent: tops are the entry points by cluster, below
+// the other units by their parent.
 type unitTree struct {
 	g     *deploy.Graph
 	names []string // of the clusters, in order
 	tops  map[string][]render.Root
 	below map[render.RootID][]render.Root
-	// empty are the ApplicationSets that generate nothing, by their parent or, without one, by their cluster.
+	// empty has the ApplicationSets that generate nothing by parent, and emptyIn those without a
+	// parent by cluster.
 	empty   map[render.RootID][]objects.TreeUnit
 	emptyIn map[string][]objects.TreeUnit
 }
@@ -138,7 +140,7 @@ func newUnitTree(g *deploy.Graph) *unitTree {
 	return t
 }
 
-// name adds the name of a cluster that has none yet.
+// name adds the name of a cluster if it is new.
 func (t *unitTree) name(cluster string) {
 	if t.tops[cluster] == nil && t.emptyIn[cluster] == nil {
 		t.names = append(t.names, cluster)
@@ -158,7 +160,7 @@ func (t *unitTree) clusters() []objects.TreeCluster {
 	return clusters
 }
 
-// unit returns a unit with those below it.
+// unit returns a unit with the units below it.
 func (t *unitTree) unit(root render.Root) objects.TreeUnit {
 	u := treeUnit(root, t.g.Results[root.RootID])
 	for _, child := range t.below[root.RootID] {
@@ -168,7 +170,7 @@ func (t *unitTree) unit(root render.Root) objects.TreeUnit {
 	return u
 }
 
-// treeUnit returns a unit as it is shown, without those below it.
+// treeUnit returns the entry of a unit, without the units below it.
 func treeUnit(root render.Root, result *render.Result) objects.TreeUnit {
 	u := objects.TreeUnit{ID: root.Object.String(), Path: root.Dir, Suspended: root.Unit.Apply.Suspended}
 	problem := root.Unit.Problem

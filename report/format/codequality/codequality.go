@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Options steer what is written.
+// Options configures what is written.
 type Options struct {
 	// Existing adds the findings that the base has too.
 	Existing bool
@@ -42,13 +42,13 @@ type lines struct {
 	End   int `json:"end,omitempty"`
 }
 
-// descriptionRunes is the most of a description, in runes: GitLab shows it in a line.
+// descriptionRunes is the maximum length of a description, in runes: GitLab shows it in one line.
 const descriptionRunes = 1000
 
-// Write writes an entry for each finding, for what could not be judged, and one if no policy
-// was in force. What the change does not touch is left out.
+// Write writes an entry for each new finding and each indeterminate that the change touches,
+// and one if no policy was in force.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
-	entries := []entry{} // no entries are a list too
+	entries := []entry{} // an empty list, not null
 	if none := r.Summary.NoPolicies; none != nil && !opts.Quiet {
 		entries = append(entries, entry{
 			Description: description("nothing was judged by policies: "+none.Why, "", nil),
@@ -93,12 +93,12 @@ func unjudged(n *report.Indeterminate) entry {
 		Description: description("not judged: "+n.Why, "", n.Object),
 		CheckName:   "preadmit/not-judged", Severity: "minor", Location: place(n.Location, n.Root),
 	}
-	// Neither lines nor numbers that are in a reason, but what it is about.
+	// The line is not part of the fingerprint, so that it does not depend on moves.
 	e.Fingerprint = digest(n.What, n.Root, n.Policy, e.Location.Path, e.Description)
 	return e
 }
 
-// description is what is said, and of which object.
+// description returns the text with the operation and the object, in one line.
 func description(text, operation string, o *report.Object) string {
 	if o != nil {
 		name := o.Name
@@ -110,7 +110,7 @@ func description(text, operation string, o *report.Object) string {
 	return escape.Clip(escape.Text(strings.Join(strings.Fields(text), " ")), descriptionRunes)
 }
 
-// severity is GitLab's: blocker, critical, major, minor or info.
+// severity returns one of GitLab's severities: blocker, critical, major, minor or info.
 func severity(a report.Action) string {
 	switch a {
 	case report.ActionError, report.ActionDeny:
@@ -121,7 +121,7 @@ func severity(a report.Action) string {
 	return "info"
 }
 
-// place returns a location as GitLab wants it, with a path and a line in any case.
+// place returns a location for GitLab, which always needs a path and a line.
 func place(l *report.Location, root string) location {
 	if l == nil {
 		l = &report.Location{}
@@ -133,7 +133,8 @@ func place(l *report.Location, root string) location {
 	return at
 }
 
-// distinct makes the fingerprints of entries differ: of equal ones GitLab shows the first.
+// distinct makes the fingerprints of entries unique: of entries with the same one, GitLab
+// shows only the first.
 func distinct(entries []entry) []entry {
 	seen := map[string]int{}
 	for i := range entries {

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Guard keeps a finished line from being taken for a workflow command, which
-// GitHub Actions recognizes by "::" at the start of a line, blanks aside, and by
-// "##[" anywhere.
+// Guard returns a complete line in a form that is no workflow command. GitHub Actions
+// recognizes commands by "::" at the start of a line, after white space, and by "##["
+// anywhere.
 func Guard(line string) string {
 	line = GuardLegacy(line)
 	rest := strings.TrimLeftFunc(line, unicode.IsSpace)
@@ -17,17 +17,17 @@ func Guard(line string) string {
 	return line[:len(line)-len(rest)] + `\u003a` + rest[1:]
 }
 
-// GuardLegacy writes the older mark of a workflow command as an escape.
+// GuardLegacy escapes "##[", the older start of a workflow command.
 func GuardLegacy(s string) string { return strings.ReplaceAll(s, "##[", `##\u005b`) }
 
-// CommandData is text for the end of a workflow command, as actions/runner reads it
-// back (ActionCommand.cs); it may have several lines.
+// CommandData escapes text for the data of a workflow command, as actions/runner decodes it
+// (ActionCommand.cs). It may have several lines.
 func CommandData(s string) string {
 	s = GuardLegacy(strings.Join(Lines(s), "\n"))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
-// CommandProperty is text for a property of a workflow command.
+// CommandProperty escapes text for a property of a workflow command.
 func CommandProperty(s string) string {
 	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(GuardLegacy(Text(s)))
 }

@@ -1,8 +1,8 @@
-// Package escape makes text of a repository safe for what it is written into: a
-// terminal, a log of GitHub Actions, Markdown, HTML, workflow commands and JSON.
+// Package escape escapes text of a repository for its output: a terminal, a log of GitHub
+// Actions, Markdown, HTML, workflow commands and JSON.
 //
-// Text and Lines write what cannot be seen, or would move a cursor, as an escape of Go.
-// Guard keeps a finished line from being taken for a workflow command; a line may become
-// one when it is joined of parts, so it comes last. Line does both. The other functions
-// do the same in the syntax of one format.
+// Text and Lines write invisible and control characters as Go escape sequences. Guard
+// changes a complete line that would be a workflow command; since joining parts may form
+// one, call Guard last. Line does both. The other functions do the same in the syntax of
+// one format.
 package escape

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes s safe for one line of a terminal or log: what does not show as
-// itself (control and format characters, bidi overrides, newlines, bytes that are
-// not UTF-8) is written as a Go escape sequence.
+// Text escapes s for one line of a terminal or log: control and format characters, bidi
+// overrides, newlines and bytes that are not UTF-8 become Go escape sequences.
 func Text(s string) string {
 	if plain(s) {
 		return s
@@ -44,10 +43,10 @@ func Rune(r rune, raw string) string {
 	return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
 }
 
-// visible reports whether a rune shows as itself and nothing but itself.
+// visible reports whether a rune is shown as itself.
 func visible(r rune) bool { return strconv.IsGraphic(r) }
 
-// plain reports whether Text has nothing to do, which is the common case.
+// plain reports whether Text need not change s, which is the common case.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c > '~' {
@@ -57,7 +56,7 @@ func plain(s string) bool {
 	return true
 }
 
-// Clip cuts s to at most n runes and says so with an ellipsis.
+// Clip returns s cut to at most n runes, with an ellipsis at the end if it was cut.
 func Clip(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -65,7 +64,7 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// GuardAll joins escaped lines.
+// GuardAll guards and joins escaped lines.
 func GuardAll(lines []string) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -74,7 +73,7 @@ func GuardAll(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// GuardedLines is Line for text of several lines.
+// GuardedLines is Line for text with several lines.
 func GuardedLines(text string) []string {
 	lines := Lines(text)
 	for i := range lines {
@@ -83,5 +82,5 @@ func GuardedLines(text string) []string {
 	return lines
 }
 
-// Line makes text of a repository safe for one line of a terminal or log.
+// Line escapes text of a repository for a complete line of a terminal or log.
 func Line(text string) string { return Guard(Text(text)) }

@@ -6,12 +6,11 @@ import (
 	"unicode"
 )
 
-// HTML is one line of text for HTML, inside of an element or of a quoted
-// attribute.
+// HTML escapes one line of text for HTML, inside an element or a quoted attribute.
 func HTML(s string) string { return html.EscapeString(Text(s)) }
 
-// GuardHTML is Guard for HTML: a browser shows the same. The text of style elements,
-// where nothing stands for a character, must have no need of it.
+// GuardHTML is Guard for an HTML document; a browser shows the same. Style elements have no
+// character references, so their text must not need it.
 func GuardHTML(doc string) string {
 	doc = strings.ReplaceAll(doc, "##[", "##&#91;")
 	var b strings.Builder

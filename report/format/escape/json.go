@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// GuardJSON does for encoded JSON what Text does, with escapes of
-// JSON: the document means the same and is safe to print. Outside of strings JSON
-// has none of these characters.
+// GuardJSON is Text for encoded JSON. It uses escape sequences of JSON, so the document
+// keeps its meaning and is safe to print. The characters to escape occur only in strings.
 func GuardJSON(doc []byte) []byte {
 	out := make([]byte, 0, len(doc)+len(doc)/64)
 	for i := 0; i < len(doc); {
@@ -46,8 +45,7 @@ func appendJSONEscape(out []byte, r rune) []byte {
 	return fmt.Appendf(out, `\u%04x`, r)
 }
 
-// EncodeJSON is how all JSON leaves the program: HTML is left alone, what could
-// harm a terminal is not.
+// EncodeJSON writes v as indented JSON, guarded by GuardJSON. It does not escape HTML.
 func EncodeJSON(w io.Writer, v any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// maxTicks is the longest run of backticks kept in Markdown: GitHub's parser does
-// not take longer ones for delimiters, so that no longer delimiter could hold them.
+// maxTicks is the longest run of backticks that is kept in Markdown. GitHub's parser does
+// not accept much longer runs as delimiters, so they could not be enclosed.
 const maxTicks = 16
 
-// ticks are runs of backticks. It is compiled once and never changes.
+// ticks matches runs of backticks. It is compiled once and never changes.
 var ticks = regexp.MustCompile("`+")
 
-// CodeSpan is one line of text for Markdown, as code: nothing in it is read as
+// CodeSpan returns one line of text as a code span of Markdown: nothing in it is read as
 // Markdown or HTML, and GitHub links no mention, reference, commit or URL in it.
 func CodeSpan(s string) string {
 	s = untick(Text(s))
@@ -26,8 +26,8 @@ func CodeSpan(s string) string {
 	return Guard(delimiter + s + delimiter)
 }
 
-// CodeBlock is lines of text for Markdown, in a fence that they cannot end. Each is
-// escaped. lang names the language to colour it in, or empty.
+// CodeBlock returns escaped lines of text as a fenced code block of Markdown, with a fence
+// that they cannot close. lang is the language for syntax highlighting, or empty.
 func CodeBlock(lang string, lines []string) string {
 	var body strings.Builder
 	for _, l := range lines {
@@ -37,7 +37,7 @@ func CodeBlock(lang string, lines []string) string {
 	return fence + lang + "\n" + body.String() + fence + "\n"
 }
 
-// untick writes runs of backticks that are too long to be held as escapes.
+// untick escapes all backticks if s has a run of them longer than maxTicks.
 func untick(s string) string {
 	if longestTicks(s) <= maxTicks {
 		return s
@@ -53,12 +53,12 @@ func longestTicks(s string) int {
 	return longest
 }
 
-// maxQuote bounds a quoted message, in runes: one message must stay small against what
-// a comment holds.
+// maxQuote bounds a quoted message, in runes. One message must be small compared to the
+// limit of a comment.
 const maxQuote = 2000
 
-// Quote is text for Markdown, like a message of the API server: a line as a quote,
-// several in a fence.
+// Quote returns text, like a message of the API server, as Markdown: one line as a block
+// quote, several lines as a code block.
 func Quote(s string) string {
 	lines := Lines(Clip(s, maxQuote))
 	if len(lines) == 1 {

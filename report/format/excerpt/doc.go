@@ -1,4 +1,4 @@
-// Package excerpt draws the lines of source that a location quotes, with the range
-// underlined. Draw returns the lines for a writer that has colours, Lines as plain text.
-// A Window is the part of a long line that is shown.
+// Package excerpt formats the source lines of a location, with the range underlined. Draw
+// returns them for a writer with colours, Lines as plain text. A Window is the visible part
+// of long lines.
 package excerpt

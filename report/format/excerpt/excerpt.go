@@ -10,14 +10,14 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// The lines of a snippet shown around the range at most.
+// Maximum numbers of lines shown before, after and within the range.
 const (
 	linesBefore = 2
 	linesAfter  = 2
 	LinesWithin = 4
 )
 
-// Same reports whether an excerpt was just shown.
+// Same reports whether two locations have the same excerpt, assuming the same file.
 func Same(a, b *report.Location) bool {
 	return a.StartLine == b.StartLine && a.StartColumn == b.StartColumn &&
 		a.EndLine == b.EndLine && a.EndColumn == b.EndColumn && a.SnippetLine == b.SnippetLine
@@ -25,17 +25,17 @@ func Same(a, b *report.Location) bool {
 
 // Line is a line of an excerpt: a line of the source, or the mark below it.
 type Line struct {
-	// number is that of the source's line; 0 for the mark below one.
+	// Number is the number of the source line, 0 for a mark below one.
 	Number int
-	// marked is set for the line of the range where its columns are not known.
+	// Marked is set for the first line of the range if its columns are not known.
 	Marked bool
 	Text   string
-	// labelled is set for a mark that the field's name stands beside.
+	// Labelled is set for a mark that is followed by the field's name.
 	Labelled bool
 }
 
-// Draw returns the lines of the source, of at most room columns, with the columns of
-// the range underlined or, where only the line is known, that line marked.
+// Draw returns the lines of the source, of at most room columns. The columns of the range
+// are underlined; if only the line is known, that line is marked.
 func Draw(l *report.Location, room int) []Line {
 	first, lines := Shown(l)
 	w := Window{Room: room}
@@ -57,7 +57,7 @@ func Draw(l *report.Location, room int) []Line {
 // width is the width of excerpts in formats that are not for a terminal.
 const width = 100
 
-// Lines is an excerpt for such a format; nil when there is none.
+// Lines returns an excerpt for such a format, nil if there is none.
 func Lines(l *report.Location) []string {
 	margin := Margin([]*report.Location{l})
 	var out []string
@@ -74,13 +74,13 @@ func Lines(l *report.Location) []string {
 	return out
 }
 
-// HasColumns reports whether the columns of a location mean something: the start of an
-// inexact one without an end is just where the line begins.
+// HasColumns reports whether the columns of a location are meaningful. The start column of
+// an inexact location without an end is only the start of the line.
 func HasColumns(l *report.Location) bool {
 	return l.StartColumn > 0 && (l.Exact || l.EndColumn > 0)
 }
 
-// Shown cuts the snippet to a few lines around the range.
+// Shown returns the few lines of the snippet around the range, and the number of the first.
 func Shown(l *report.Location) (first int, lines []string) {
 	first, lines = max(1, l.SnippetLine), l.Snippet
 	last := first + len(lines) - 1
@@ -99,7 +99,7 @@ func Shown(l *report.Location) (first int, lines []string) {
 	return from, out
 }
 
-// underline draws ^~~~ under the range, and the field's name where there is room.
+// underline returns a line with ^~~~ below the range, and with the field's name if it fits.
 func underline(line []terminal.Cell, l *report.Location, w Window) Line {
 	from, to := Range(line, l)
 	at, end := w.place(line, from), w.place(line, to)
@@ -114,7 +114,7 @@ func underline(line []terminal.Cell, l *report.Location, w Window) Line {
 	return Line{Text: drawing + label, Labelled: label != ""}
 }
 
-// Margin is the width of the column left of entries that are at these places.
+// Margin returns the width of the column for positions to the left of entries at these places.
 func Margin(places []*report.Location) int {
 	margin := 0
 	for _, l := range places {

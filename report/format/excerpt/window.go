@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// Range returns the range of cells to underline on the range's first line.
+// Range returns the range of cells to underline in the first line of a location.
 func Range(line []terminal.Cell, l *report.Location) (from, to int) {
 	to = len(line)
 	if l.EndColumn > 0 && l.EndLine <= l.StartLine {
@@ -17,7 +17,7 @@ func Range(line []terminal.Cell, l *report.Location) (from, to int) {
 	return from, max(to, from+1)
 }
 
-// Window is the part of long lines that is shown.
+// Window is the visible part of long lines.
 type Window struct {
 	Room int // columns
 	skip int // columns cut off on the left

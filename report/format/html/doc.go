@@ -1,4 +1,4 @@
-// Package html writes a report as one HTML page that needs nothing else: no script, no
-// request, one style sheet that is named by its hash in the page's content security
-// policy. PartsOf returns the same as parts, for pages that have a frame of their own.
+// Package html writes a report as a self-contained HTML page: no script, no request, and
+// one style sheet that the page's content security policy allows by its hash. PartsOf
+// returns the same as parts, to embed in other pages.
 package html

@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	// titleRunes is the most of a message that a heading has.
+	// titleRunes is the maximum length of a message in a heading.
 	titleRunes = 240
-	// messageRunes is the most of a message that is shown.
+	// messageRunes is the maximum length of a message.
 	messageRunes = 10_000
-	// A message of more lines or runes is folded.
+	// Messages with more lines or runes are folded.
 	foldLines, foldRunes = 5, 400
-	// pageRequests is the number of requests listed for an entry.
+	// pageRequests is the maximum number of additional requests listed for an entry.
 	pageRequests = 100
 )
 
-// findingView is an entry: one remark, and all the requests it was made on.
+// findingView shows an entry: a finding with all its requests.
 type findingView struct {
 	ID, Class, Action, Title string
-	// Message is the lines that follow the title, or the whole message if the title is
-	// cut.
+	// Message has the lines after the title, or the whole message if the title is cut.
 	Message string
-	// Fold says that the message is long, as that of an expression that does not compile.
+	// Fold is set for a long message, like that of an expression that does not compile.
 	Fold  bool
 	Place placeView
-	// About is what was asked; Marks is what else a reader must know first.
+	// About are the requests; Marks are remarks to show next to them.
 	About, Marks []string
 	Source       sourceView
 	Chain        []stepView
@@ -53,11 +52,11 @@ type relatedView struct {
 	Source sourceView
 }
 
-// detailView is a name and what it has.
+// detailView is a named detail with its values.
 type detailView struct {
 	Name   string
 	Values []string
-	// Code is set for text of programs, which is no prose.
+	// Code is set for values that are code or names.
 	Code bool
 }
 
@@ -67,7 +66,7 @@ type groupView struct {
 	Count       int
 }
 
-// findings writes entries below a heading for each action and rule, the worst first.
+// findings returns a section of entries, with a heading for each class and rule.
 func (h *page) findings(id, title string, entries []*outline.Entry, limit int) sectionView {
 	s := sectionView{ID: id, Title: title}
 	p := &pieces{limit: limit}
@@ -80,7 +79,7 @@ func (h *page) findings(id, title string, entries []*outline.Entry, limit int) s
 		words, name := outline.RuleOf(g.Entries[0].Finding)
 		heading := h.part("group", groupView{g.Lead() + words, escape.Text(name), n})
 		for _, e := range g.Entries {
-			if p.full { // spare the work
+			if p.full { // do not execute the template for nothing
 				p.put("", 1+len(e.Also))
 				continue
 			}
@@ -118,7 +117,7 @@ func (h *page) finding(e *outline.Entry) findingView {
 	return v
 }
 
-// pageClass is the style of a class.
+// pageClass returns the CSS class for a class of findings.
 func pageClass(c outline.Class) string {
 	switch {
 	case c == "":
@@ -131,8 +130,8 @@ func pageClass(c outline.Class) string {
 	return "audit"
 }
 
-// marks are the status where there is a base, whose policies they are, and whether it
-// is about what a controller creates.
+// marks returns the remarks on a finding: its status if there is a base, whether the policies
+// are only proposed, and whether it is on an object that a controller creates.
 func (h *page) marks(f *report.Finding) []string {
 	var out []string
 	if h.compared {
@@ -147,7 +146,7 @@ func (h *page) marks(f *report.Finding) []string {
 	return out
 }
 
-// place is path:line:column, linked if it is known to what.
+// place returns path:line:column, with a link if its URL is known.
 func (h *page) place(l *report.Location) placeView {
 	if l.Path == "" {
 		return placeView{Text: "(no file)"}
@@ -155,7 +154,7 @@ func (h *page) place(l *report.Location) placeView {
 	return placeView{outline.Place(l), outline.Link(h.opts.Blob, l)}
 }
 
-// chainSteps are the places that wrote an entry's field, one after the other.
+// chainSteps returns the places that wrote an entry's field, in order.
 func chainSteps(e *outline.Entry) []stepView {
 	var out []stepView
 	for _, step := range e.SharedChain() {
@@ -171,7 +170,7 @@ func chainSteps(e *outline.Entry) []stepView {
 	return out
 }
 
-// details are what is shown on demand.
+// details returns the details that are shown on demand.
 func (h *page) details(e *outline.Entry) []detailView {
 	f := e.Finding
 	var validation, param string
@@ -209,7 +208,7 @@ func (h *page) details(e *outline.Entry) []detailView {
 	return out
 }
 
-// requestList lists the requests of an entry that has several.
+// requestList returns the requests of an entry if it has several.
 func requestList(e *outline.Entry) []string {
 	if len(e.Also) == 0 {
 		return nil
@@ -235,7 +234,7 @@ func joinActions(actions []report.Action) string {
 	return strings.Join(names, ", ")
 }
 
-// changeKey is what a finding and an object's change have in common.
+// changeKey identifies an object of a root, to link findings to the rendered diff.
 type changeKey struct {
 	root   string
 	object report.Object

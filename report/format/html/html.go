@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// How many bytes each part of a page may have. What has no room is counted.
-// docs/report.md lists them.
+// Limits for the parts of a page, in bytes. Content over a limit is only counted.
+// docs/report.md lists the limits.
 const (
 	findingsBytes = 10 << 20
 	existingBytes = 4 << 20
@@ -18,7 +18,8 @@ const (
 	listBytes     = 1 << 20
 )
 
-// manyEntries is more findings than a browser lays out in no time.
+// manyEntries is the number of findings above which a page counts as large: a browser needs
+// a noticeable time to lay it out.
 const manyEntries = 500
 
 //go:embed html.tmpl
@@ -27,7 +28,7 @@ var templates string
 //go:embed html.css
 var style string
 
-// Options steer how a report is written as HTML.
+// Options configures how a report is written as HTML.
 type Options struct {
 	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
 	// it is set, places are links.
@@ -38,12 +39,12 @@ type Options struct {
 	Quiet bool
 }
 
-// Write writes the report as one file that needs nothing else: no script, no
-// font, no image. It has no durations, so that equal reports give equal pages.
+// Write writes the report as one self-contained file: no script, no font, no image. It
+// has no durations, so that equal reports give equal pages.
 //
-// Whatever is of a repository passes escape, so that it can be seen, and then
-// html/template, so that it is text. Even if both failed, the page's policy lets no
-// script run and nothing be fetched.
+// Text of a repository passes through package escape, which makes all characters visible,
+// and then through html/template, which escapes markup. Even if both failed, the page's
+// content security policy would block scripts and requests.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	h, view, err := newPage(r, opts)
 	if err != nil {
@@ -57,8 +58,8 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	return err
 }
 
-// part executes a template of one part. A page may be printed to a log: no line of a
-// part is a workflow command.
+// part executes the template of one part. It guards lines against workflow commands, since
+// a page may be printed to a log.
 func (h *page) part(name string, view any) string {
 	var b bytes.Buffer
 	if err := h.templates.ExecuteTemplate(&b, name, view); err != nil && h.err == nil {
@@ -67,7 +68,7 @@ func (h *page) part(name string, view any) string {
 	return escape.GuardHTML(b.String())
 }
 
-// next is a number of its own for each part that can be linked to.
+// next returns a new number, for the ID of a part that can be linked to.
 func (h *page) next() int {
 	h.count++
 	return h.count

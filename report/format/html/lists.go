@@ -9,21 +9,21 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// pagePlaces is the number of places listed below one reason.
+// pagePlaces is the maximum number of places listed below one reason.
 const pagePlaces = 200
 
-// openChanges is the most changed objects that are all shown unfolded.
+// openChanges is the maximum number of changed objects that are shown unfolded.
 const openChanges = 5
 
-// reasonView is why something could not be judged, and where.
+// reasonView shows a reason why something could not be judged, with its places.
 type reasonView struct {
 	Why    string
 	Places []string
 	More   string
 }
 
-// indeterminate lists what could not be judged, reason by reason; what the change does
-// not touch is counted, unless Verbose is set.
+// indeterminate returns the section of what could not be judged, by reason. Unless Verbose,
+// it leaves out what the change does not touch.
 func (h *page) indeterminate(list []report.Indeterminate) sectionView {
 	s := sectionView{ID: "indeterminate", Title: "Not judged", Intro: "What could not be judged is not known to be allowed."}
 	if !h.opts.Verbose {
@@ -57,7 +57,7 @@ type lineItem struct {
 	Text, Note  string
 }
 
-// charts says what new versions of charts change.
+// charts returns the section of new versions of charts.
 func (h *page) charts(r *report.Report) sectionView {
 	var items []lineItem
 	for _, c := range outline.Charts(r) {
@@ -70,7 +70,7 @@ func (h *page) charts(r *report.Report) sectionView {
 	return h.list("charts", "New versions of charts", "chart", items)
 }
 
-// remarks lists what is no verdict.
+// remarks returns the section of diagnostics.
 func (h *page) remarks(list []report.Diagnostic) sectionView {
 	var items []lineItem
 	for _, r := range outline.Remarks(list) {
@@ -99,7 +99,7 @@ func severityClass(severity string) string {
 	return "audit"
 }
 
-// resolved lists what the change makes better.
+// resolved returns the section of resolved findings.
 func (h *page) resolved(findings []report.Finding) sectionView {
 	var items []lineItem
 	for i := range findings {
@@ -139,10 +139,10 @@ type changeView struct {
 	Open                bool
 }
 
-// runView are lines of a diff of one kind.
+// runView has consecutive lines of a diff of one kind.
 type runView struct{ Kind, Text string }
 
-// changes writes the rendered diff, root by root.
+// changes returns the section of the rendered diff, by root.
 func (h *page) changes(c *report.Changes) sectionView {
 	if c == nil {
 		return sectionView{}

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// newPage makes all parts of a page, and what the page itself says.
+// newPage returns the page of a report and the view of its template, with all sections rendered.
 func newPage(r *report.Report, opts Options) (*page, pageView, error) {
 	templates, err := template.New("").Funcs(template.FuncMap{"unbroken": Unbroken}).Parse(templates)
 	if err != nil {
@@ -25,34 +25,34 @@ func newPage(r *report.Report, opts Options) (*page, pageView, error) {
 	return h, view, h.err
 }
 
-// page makes the parts of a page.
+// page renders the parts of a page.
 type page struct {
 	templates *template.Template
 	opts      Options
 	// compared is set when there is a base.
 	compared bool
-	// anchors are the places of objects in the rendered diff.
+	// anchors has the IDs of objects in the rendered diff.
 	anchors map[changeKey]string
 	count   int
 	err     error
 }
 
-// pageView is what the page's template shows.
+// pageView is the data of the page's template.
 type pageView struct {
 	Style     template.CSS
 	StyleHash string
 	Title     string
-	// Class is the worst that the report has: deny, warn, audit or clean.
+	// Class is the CSS class of the worst finding: deny, warn, audit or clean.
 	Class            string
 	Headline, Counts string
-	// Warning says that no policy was in force, Webhooks which webhooks were not called.
+	// Warning is the note that no policy was in force, Webhooks the one on webhooks that were
+	// not called.
 	Warning    string
 	Webhooks   string
 	Base, Head string
-	// Hidden says what is not listed.
+	// Hidden describes what is not listed.
 	Hidden string
-	// Many is set for a page so large that a browser should not lay out all of it at
-	// once.
+	// Many is set for a large page, which a browser should not lay out all at once.
 	Many     bool
 	Sections []sectionView
 	MadeBy   string
@@ -111,7 +111,7 @@ func folded(s sectionView) sectionView {
 	return s
 }
 
-// capital begins text with a capital letter.
+// capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 func toolText(t report.Tool) string {

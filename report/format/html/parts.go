@@ -8,35 +8,34 @@ import (
 	"github.com/preadmit/preadmit/report/format/mask"
 )
 
-// Parts are those of a report's page, for pages that show more than a report. All text
-// is escaped as it is in the page, and the values of Secrets are masked. They need the
-// style sheet of Stylesheet.
+// Parts has the parts of a report's page, to embed in other pages. All text is escaped as in
+// the page, and the values of Secrets are masked. The parts need the style sheet of
+// Stylesheet.
 type Parts struct {
-	// Class is the worst that the report has: deny, warn, audit or clean. It is the
-	// class of what has its colour.
+	// Class is the CSS class of the worst finding: deny, warn, audit or clean. It sets the
+	// colour of an element.
 	Class string
-	// Headline says in a few words what came out, Warning that no policy was in force, and
-	// Counts what was looked at.
+	// Headline has the counts of findings, Warning the note that no policy was in force, and
+	// Counts what was judged.
 	Headline, Warning, Counts string
-	// Hidden says what the sections do not list.
+	// Hidden describes what the sections do not list.
 	Hidden string
-	// Base and Head name what was compared; Base may be empty.
+	// Base and Head name the compared revisions; Base may be empty.
 	Base, Head string
-	// Contents is a nav element with links to the sections; empty when there are none.
+	// Contents is a nav element with links to the sections, empty if there are none.
 	Contents template.HTML
-	// Sections are the section elements, whose headings begin at h2: findings with
-	// their sources, what was not judged, the rendered diff, remarks. Their ids begin
-	// with findings, indeterminate, changes, existing, remarks, resolved, finding- and
-	// change-.
+	// Sections has the section elements, with headings from h2: findings with their sources,
+	// what was not judged, the rendered diff, remarks. The IDs in them begin with findings,
+	// indeterminate, changes, existing, remarks, resolved, finding- or change-.
 	Sections template.HTML
-	// Many is set for so many findings that their element should have the class many,
-	// with which a browser does not lay out all of them at once.
+	// Many is set if there are many findings. Their element should then have the class many,
+	// which keeps a browser from laying out all of them at once.
 	Many bool
 	// MadeBy names the program that wrote the report.
 	MadeBy string
 }
 
-// PartsOf returns the parts of the page that Write makes of a report as "html".
+// PartsOf returns the parts of the page that Write writes for a report.
 func PartsOf(r *report.Report, opts Options) (*Parts, error) {
 	h, view, err := newPage(mask.Report(r), opts)
 	if err != nil {
@@ -53,5 +52,6 @@ func PartsOf(r *report.Report, opts Options) (*Parts, error) {
 	return p, nil
 }
 
-// Stylesheet is the CSS of a report's page: light and dark, narrow and wide, and print.
+// Stylesheet returns the CSS of a report's page, for light and dark themes, narrow and wide
+// screens, and print.
 func Stylesheet() string { return style }

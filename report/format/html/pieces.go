@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// pieces are parts of a section, within a number of bytes. A part that has no room is
-// left out as a whole, and so is everything after it.
+// pieces collects the parts of a section within a limit of bytes. The first part that does
+// not fit is left out completely, and so are all parts after it.
 type pieces struct {
 	b     strings.Builder
 	limit int
@@ -18,7 +18,7 @@ type pieces struct {
 	left int
 }
 
-// put adds a part that stands for n; it reports whether there was room.
+// put adds a part that stands for n items, and reports whether it fit.
 func (p *pieces) put(text string, n int) bool {
 	if p.full = p.full || p.b.Len()+len(text) > p.limit; p.full {
 		p.left += n
@@ -28,12 +28,12 @@ func (p *pieces) put(text string, n int) bool {
 	return true
 }
 
-func (p *pieces) html() template.HTML { return template.HTML(p.b.String()) } // parts are html/template's
+func (p *pieces) html() template.HTML { return template.HTML(p.b.String()) } // html/template made the parts
 
-// jsonHasAll says where to find what had no room.
+// jsonHasAll is the sentence on where to find what was left out.
 const jsonHasAll = "The report in JSON has all."
 
-// leftOut says what had no room, and where it is; empty if all had.
+// leftOut returns a text on what was left out and where to find it, "" if nothing was.
 func (p *pieces) leftOut(noun, elsewhere string) string {
 	if p.left == 0 {
 		return ""
@@ -41,11 +41,11 @@ func (p *pieces) leftOut(noun, elsewhere string) string {
 	return fmt.Sprintf("Left out for size: %s. %s", outline.Count(p.left, noun), elsewhere)
 }
 
-// mostUnbroken is the number of letters of a count that a narrow screen has in one line.
+// mostUnbroken is the length of a count that fits in one line of a narrow screen.
 const mostUnbroken = 24
 
-// Unbroken is a list of counts, like "3 denied, 1 warning", that a narrow screen breaks after
-// commas only; in a count of many words, after the number and its first word.
+// Unbroken returns a list of counts, like "3 denied, 1 warning", with no-break spaces, so that
+// lines break only after commas. In a long count, only the first space becomes one.
 func Unbroken(counts string) string {
 	parts := strings.Split(counts, ", ")
 	for i, part := range parts {

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// sourceColumns is the most of a line of source that is shown.
+// sourceColumns is the maximum number of columns of a source line that are shown.
 const sourceColumns = 400
 
 // sourceView is an excerpt of a file.
@@ -19,15 +19,15 @@ type sourceView struct {
 	Lines   []lineView
 }
 
-// lineView is a line of it. Marked is the part that is underlined; Hit is set for a
-// line that is at fault.
+// lineView is a line of an excerpt. Marked is the part that is underlined; Hit is set for
+// the lines of the location.
 type lineView struct {
 	N                     int
 	Hit                   bool
 	Before, Marked, After string
 }
 
-// source is the excerpt of a location.
+// source returns the excerpt of a location.
 func (h *page) source(l *report.Location) sourceView {
 	first, lines := excerpt.Shown(l)
 	if len(lines) == 0 {
@@ -40,7 +40,7 @@ func (h *page) source(l *report.Location) sourceView {
 	return v
 }
 
-// sourceLine marks the range of a location in a line of it.
+// sourceLine returns line n of the source, with the range of the location marked.
 func sourceLine(raw string, n int, l *report.Location) lineView {
 	line := terminal.Cells(raw)
 	v := lineView{N: n, Hit: n == l.StartLine || n > l.StartLine && n <= l.EndLine && n-l.StartLine <= excerpt.LinesWithin}
@@ -58,7 +58,7 @@ func sourceLine(raw string, n int, l *report.Location) lineView {
 	to = min(to, end)
 	v.Before, v.Marked, v.After = textOf(line[start:from]), textOf(line[from:to]), textOf(line[to:end])
 	if v.Marked == "" {
-		v.Marked = " " // the range is behind the end of the line
+		v.Marked = " " // the range is after the end of the line
 	}
 	if start > 0 {
 		v.Before = "…" + v.Before

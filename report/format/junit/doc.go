@@ -1,3 +1,3 @@
-// Package junit writes JUnit XML, as Jenkins' junit-10.xsd describes it and CI systems
-// read it. Write writes the report of a scan, WriteSuites any suites.
+// Package junit writes JUnit XML for CI systems, as defined by Jenkins' junit-10.xsd. Write
+// writes the report of a scan, WriteTest that of preadmit test, WriteSuites any suites.
 package junit

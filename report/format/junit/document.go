@@ -9,8 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Suite is a testsuite of the JUnit XML that CI systems read, as Jenkins'
-// junit-10.xsd describes it.
+// Suite is a testsuite.
 type Suite struct {
 	Name     string `xml:"name,attr"`
 	Tests    int    `xml:"tests,attr"`
@@ -30,19 +29,19 @@ type Case struct {
 	Output    *Text    `xml:"system-out,omitempty"`
 }
 
-// Message says why a case did not pass.
+// Message is the reason why a case did not pass.
 type Message struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",cdata"`
 }
 
-// Text is what a case has to say besides.
+// Text is further output of a case.
 type Text struct {
 	Text string `xml:",cdata"`
 }
 
-// Add adds a case, of the suite's class unless it has one, and counts it.
+// Add adds and counts a case. Its class is the suite's name unless it has one.
 func (s *Suite) Add(c Case) {
 	c.Classname = cmp.Or(c.Classname, s.Name)
 	s.Tests++

@@ -12,16 +12,17 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// Options are those of report.Report.Verdict: what fails the run is a failure.
+// Options has the parameters of report.Report.Verdict: a finding that fails the run is a
+// failure.
 type Options struct {
 	FailOn   string
 	Existing bool
 }
 
-// Write writes a suite for each root: a case for each finding and for what could
-// not be judged. What fails the run is a failure, a root that does not render an
-// error, what could not be judged skipped; other findings pass and say so. The first
-// suite is about the scan itself.
+// Write writes a suite for each root, with a case for each finding and each indeterminate.
+// A finding that fails the run is a failure, a root that does not render an error, and an
+// indeterminate is skipped; other findings pass, with their text as output. The first suite
+// is about the scan itself.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	scan := Suite{Name: "preadmit scan"}
 	scan.Add(scanCase(r, opts))
@@ -51,7 +52,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	return WriteSuites(w, "preadmit scan", all)
 }
 
-// scanCase is the scan as a whole: an error when it is not complete.
+// scanCase returns the case for the scan as a whole, an error if it is not complete.
 func scanCase(r *report.Report, opts Options) Case {
 	lines := []string{outline.CountsOf(r, opts.Existing).Headline() + " in " + outline.Scope(&r.Summary)}
 	if hooks := outline.Webhooks(r); hooks != "" {

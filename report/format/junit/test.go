@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// WriteTest writes JUnit XML: a testsuite for each suite, a testcase for each
-// request.
+// WriteTest writes a report of preadmit test: a testsuite for each suite, a testcase for
+// each request.
 func WriteTest(w io.Writer, r *report.SuiteReport) error {
 	suites := make([]Suite, len(r.Suites))
 	for i, s := range r.Suites {
@@ -18,8 +18,8 @@ func WriteTest(w io.Writer, r *report.SuiteReport) error {
 	return WriteSuites(w, "preadmit test", suites)
 }
 
-// newTestSuite returns the testsuite of a suite. If the refusals of policies are not as
-// expected, they are its first testcase.
+// newTestSuite returns the testsuite of a suite. Its first testcase is for the refusals of
+// policies if they are not as expected.
 func newTestSuite(s *report.SuiteResult) Suite {
 	js := Suite{Name: s.Dir}
 	if f := s.Failure(""); f != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// maxDiffLines is the most lines of one object's diff of a text with a limit, so
-	// that one object leaves room for others.
+	// maxDiffLines is the maximum number of lines of one object's diff in a text with a
+	// limit, so that there is room for other objects.
 	maxDiffLines = 200
-	// maxTitle is the most of an object's title, in runes.
+	// maxTitle is the maximum length of an object's title, in runes.
 	maxTitle = 300
 )
 
@@ -38,8 +38,7 @@ func WriteDiff(w *bufio.Writer, c *report.Comparison, opts Options) error {
 	return err
 }
 
-// rendered puts the rendered diff of a report, if it has one: what a reader of the
-// findings may want to see next.
+// rendered puts the rendered diff of a report, if it has one.
 func (s *limitedText) rendered(c *report.Changes) {
 	if c == nil || len(c.Objects)+c.LeftOut == 0 {
 		return
@@ -53,8 +52,8 @@ func (s *limitedText) rendered(c *report.Changes) {
 	s.changes(c)
 }
 
-// changes puts each object's diff, folded. The last that finds room is cut at a line;
-// the others are counted.
+// changes puts each object's diff, folded. The last one that fits may be cut after a line;
+// the others are only counted.
 func (s *limitedText) changes(c *report.Changes) {
 	for i := range c.Objects {
 		o := &c.Objects[i]
@@ -72,7 +71,7 @@ func (s *limitedText) changes(c *report.Changes) {
 	}
 }
 
-// foldedChange is an object's diff with its first lines only.
+// foldedChange returns the first lines of an object's diff, folded.
 func foldedChange(o *report.ObjectChange, lines int) string {
 	rest := *o
 	rest.Cut += len(o.Diff) - lines
@@ -86,7 +85,7 @@ func foldedChange(o *report.ObjectChange, lines int) string {
 	return text + "\n</details>\n"
 }
 
-// changeTitleOf is like "UPDATE Deployment shop/web, root overlays/prod".
+// changeTitleOf returns a title like "UPDATE Deployment shop/web, root overlays/prod".
 func changeTitleOf(o *report.ObjectChange) string {
 	return outline.Request(&report.Finding{Operation: o.Operation, Object: &o.Object, Root: o.Root})
 }

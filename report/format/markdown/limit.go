@@ -7,21 +7,21 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// leftOutRunes is room for the sentence on what does not fit.
+// leftOutRunes is the room reserved for the sentence on what does not fit.
 const leftOutRunes = 400
 
-// limitedText is text within a limit. It takes pieces as a whole or not at all, so that
-// nothing that is open at a cut - a code span, a fence, an entity, an element - needs
-// to be closed: each piece closes what it opens. Once one does not fit no other item
-// is taken, or what is left out would not be the least important.
+// limitedText is text within a limit. It accepts pieces completely or not at all: each
+// piece closes the code spans, fences and elements it opens, so none is open at the cut.
+// After the first item that does not fit, it accepts no other item, so that the items left
+// out are the least important ones.
 type limitedText struct {
 	b     strings.Builder
-	limit int // in code points; 0 is none
+	limit int // in code points; 0 means no limit
 	used  int
-	// kept is room for what must come at the end.
+	// kept is the room reserved for the end.
 	kept int
 	full bool
-	// left counts what was left out, by what it is, in the order of lost.
+	// left counts the items left out, by noun. lost has the nouns in order.
 	left map[string]int
 	lost []string
 }
@@ -31,7 +31,7 @@ func (s *limitedText) fits(text string) bool {
 	return s.limit <= 0 || !s.full && s.used+s.kept+utf8.RuneCountInString(text) <= s.limit
 }
 
-// put takes a piece that is no item; one without room is dropped.
+// put writes a piece that is no item, if it fits.
 func (s *limitedText) put(text string) {
 	if !s.fits(text) {
 		return
@@ -40,7 +40,7 @@ func (s *limitedText) put(text string) {
 	s.used += utf8.RuneCountInString(text)
 }
 
-// item takes a piece that stands for n of what noun names, or counts it as left out.
+// item writes a piece that stands for n of noun, or counts it as left out.
 func (s *limitedText) item(text, noun string, n int) {
 	if !s.fits(text) {
 		s.leave(noun, n)
@@ -49,7 +49,7 @@ func (s *limitedText) item(text, noun string, n int) {
 	s.put(text)
 }
 
-// leave counts n as left out.
+// leave counts n of noun as left out.
 func (s *limitedText) leave(noun string, n int) {
 	s.full = true
 	if s.left == nil {
@@ -61,10 +61,10 @@ func (s *limitedText) leave(noun string, n int) {
 	s.left[noun] += n
 }
 
-// reserve keeps room for a piece and more characters until end.
+// reserve reserves room for a piece to pass to end, and for more characters.
 func (s *limitedText) reserve(text string, more int) { s.kept += utf8.RuneCountInString(text) + more }
 
-// end puts a piece that room was reserved for.
+// end writes a piece for which room was reserved.
 func (s *limitedText) end(text string) {
 	n := utf8.RuneCountInString(text)
 	s.kept -= n
@@ -74,7 +74,7 @@ func (s *limitedText) end(text string) {
 	}
 }
 
-// leftOut says what had no room; empty if all had.
+// leftOut returns a sentence on what was left out, "" if nothing was.
 func (s *limitedText) leftOut() string {
 	var parts []string
 	for _, noun := range s.lost {
@@ -86,5 +86,5 @@ func (s *limitedText) leftOut() string {
 	return "\n**Left out for size:** " + strings.Join(parts, ", ") + ".\n"
 }
 
-// String is the text.
+// String returns the text.
 func (s *limitedText) String() string { return s.b.String() }

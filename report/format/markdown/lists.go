@@ -10,10 +10,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// maxPlaces is the number of places listed of one finding.
+// maxPlaces is the maximum number of further places listed for one finding.
 const maxPlaces = 10
 
-// unjudged lists what could not be judged, reason by reason with one example.
+// unjudged puts what could not be judged, by reason, each with one example.
 func (m *writer) unjudged(list []report.Indeterminate) {
 	left := list
 	if !m.opts.Verbose && !m.opts.Existing {
@@ -37,7 +37,7 @@ func (m *writer) reason(u *outline.Reason) string {
 	return text
 }
 
-// charts says what new versions of charts change.
+// charts puts the changes by new versions of charts.
 func (m *writer) charts(r *report.Report) {
 	heading := "\n#### New versions of charts\n\n"
 	for _, c := range outline.Charts(r) {
@@ -50,7 +50,7 @@ func (m *writer) charts(r *report.Report) {
 	}
 }
 
-// existing lists the findings that the base has too: the change is not to blame.
+// existing puts the findings that the base has too, which the change did not cause.
 func (m *writer) existing(entries []*outline.Entry) {
 	var lines []listItem
 	n := 0
@@ -61,7 +61,7 @@ func (m *writer) existing(entries []*outline.Entry) {
 	m.folded(outline.Count(n, "finding")+" that the base has too", "existing finding", lines)
 }
 
-// remarks lists what is no verdict.
+// remarks puts the diagnostics.
 func (m *writer) remarks(list []report.Diagnostic) {
 	var lines []listItem
 	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !m.opts.Verbose && !m.opts.Existing })
@@ -80,7 +80,7 @@ func (m *writer) remarks(list []report.Diagnostic) {
 	m.folded(outline.Count(len(remarks), "remark"), "remark", lines)
 }
 
-// resolved lists what the change makes better.
+// resolved puts the findings that the change resolves.
 func (m *writer) resolved(findings []report.Finding) {
 	var lines []listItem
 	for i := range findings {
@@ -91,14 +91,14 @@ func (m *writer) resolved(findings []report.Finding) {
 	m.folded(fmt.Sprintf("%d resolved by this change", len(lines)), "resolved finding", lines)
 }
 
-// hidden says in a line what is not listed.
+// hidden puts a line on what is not listed.
 func (m *writer) hidden(r *report.Report) {
 	if text := outline.Hidden(r, m.opts.Existing, m.opts.Verbose); text != "" {
 		m.put("\nNot listed: " + text + ".\n")
 	}
 }
 
-// brief is a finding in one line.
+// brief returns a finding in one line.
 func (m *writer) brief(f *report.Finding) string {
 	text := outline.ClassOf(f).Title() + " " + m.place(&f.Location) + " "
 	if f.Policy != "" {
@@ -107,13 +107,13 @@ func (m *writer) brief(f *report.Finding) string {
 	return text + escape.CodeSpan(outline.FirstLine(f.Message))
 }
 
-// listItem is a line of a list, and how many it stands for.
+// listItem is a line of a list that stands for n items.
 type listItem struct {
 	text string
 	n    int
 }
 
-// folded puts a list that is shown on demand, as far as there is room.
+// folded puts a list that is shown on demand, as far as it fits.
 func (m *writer) folded(summary, noun string, lines []listItem) {
 	if len(lines) == 0 {
 		return
@@ -136,7 +136,7 @@ func (m *writer) folded(summary, noun string, lines []listItem) {
 // detailRunes bounds a line of details.
 const detailRunes = 2000
 
-// fold is lines that are shown on demand, each as code.
+// fold returns lines that are shown on demand, each as code.
 func fold(summary string, lines []string) string {
 	if len(lines) == 0 {
 		return ""

@@ -13,10 +13,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// Options steer how a report is written as Markdown.
+// Options configures how a report is written as Markdown.
 type Options struct {
-	// Limit is the most characters (Unicode code points) of the text; 0 is no limit.
-	// What does not fit is left out as a whole, the least severe first, and counted.
+	// Limit is the maximum length in characters (Unicode code points); 0 is no limit.
+	// Parts that do not fit are left out completely, the least severe first, and counted.
 	Limit int
 	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
 	// it is set, places are links.
@@ -25,16 +25,16 @@ type Options struct {
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
-	// Existing lists what the base has too, instead of its number.
+	// Existing lists the findings that the base has too, instead of their number only.
 	Existing bool
 }
 
-// Write writes the report for a comment or a summary on GitHub: what it comes
-// to; what is new, the worst first and policy by policy; what could not be judged;
-// and, folded, remarks, what got better and, if asked for, what was there before. It has
-// no durations, so that equal reports give equal text.
+// Write writes the report for a comment or a summary on GitHub: the counts; new findings,
+// the worst first and by policy; what could not be judged; and, folded, remarks, resolved
+// findings and, with opts.Existing, existing findings. It has no durations, so that equal
+// reports give equal text.
 //
-// Nothing of a repository is read as Markdown: it is in code spans and fences.
+// Text of a repository is put in code spans and fences, so that it is not read as Markdown.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	m := &writer{limitedText: limitedText{limit: opts.Limit}, opts: opts, compared: r.Change.Base != nil}
 	m.head(r)
@@ -66,7 +66,7 @@ type writer struct {
 	compared bool
 }
 
-// head is the title and the counts.
+// head puts the title and the counts.
 func (m *writer) head(r *report.Report) {
 	c := outline.CountsOf(r, m.opts.Existing)
 	m.put(fmt.Sprintf("### %s preadmit: %s\n\n", sign(c), c.Headline()))
@@ -79,12 +79,12 @@ func (m *writer) head(r *report.Report) {
 	}
 }
 
-// foot says by what and of what the report was made.
+// foot returns a line with the tool and the revisions of the report.
 func (m *writer) foot(r *report.Report) string {
 	return "\n<sub>" + escape.CodeSpan(escape.Clip(outline.MadeBy(r), 300)) + "</sub>\n"
 }
 
-// sign is the emoji for the worst that a change brings.
+// sign returns the emoji for the worst class.
 func sign(c outline.Counts) string {
 	switch worst := c.Worst(); {
 	case worst == "":
@@ -97,7 +97,7 @@ func sign(c outline.Counts) string {
 	return ":information_source:"
 }
 
-// findings writes entries below a heading for each action and rule.
+// findings puts entries below a heading for each class and rule.
 func (m *writer) findings(entries []*outline.Entry) {
 	for _, g := range outline.GroupByRule(outline.Gather(entries)) {
 		heading := fmt.Sprintf("\n#### %s\n", ruleTitle(g))
@@ -115,7 +115,7 @@ func (m *writer) findings(entries []*outline.Entry) {
 	}
 }
 
-// ruleTitle is the heading of a group.
+// ruleTitle returns the heading of a group.
 func ruleTitle(g *outline.RuleGroup) string {
 	title := g.Lead() + g.Words
 	if g.Name != "" {
@@ -124,8 +124,8 @@ func ruleTitle(g *outline.RuleGroup) string {
 	return title
 }
 
-// entry is one finding: where, about what, the message, the lines, and the rest
-// folded.
+// entry returns the text of an entry: its place and object, the message, the source lines,
+// and the details, folded.
 func (m *writer) entry(e *outline.Entry) string {
 	about := outline.Join(" ", e.Operation, outline.ObjectName(e.Object))
 	line := m.place(&e.Location)
@@ -142,7 +142,7 @@ func (m *writer) entry(e *outline.Entry) string {
 	return text + m.elsewhere(e) + fold("Details", m.details(e))
 }
 
-// elsewhere lists the places that the same is said of.
+// elsewhere returns the other places with the same finding.
 func (m *writer) elsewhere(e *outline.Entry) string {
 	if len(e.Elsewhere) == 0 {
 		return ""
@@ -157,7 +157,7 @@ func (m *writer) elsewhere(e *outline.Entry) string {
 	return text
 }
 
-// marks says what else a reader must know.
+// marks returns remarks to show next to the place of a finding.
 func (m *writer) marks(f *report.Finding) string {
 	var out []string
 	if f.Location.Tree == "base" {
@@ -175,7 +175,7 @@ func (m *writer) marks(f *report.Finding) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// place is path:line in bold, linked if it is known to what.
+// place returns path:line in bold, with a link if its URL is known.
 func (m *writer) place(l *report.Location) string {
 	name := cmp.Or(l.Path, "(no file)")
 	if l.StartLine > 0 {
@@ -188,7 +188,7 @@ func (m *writer) place(l *report.Location) string {
 	return "**" + text + "**"
 }
 
-// details are the lines of an entry that are folded.
+// details returns the folded lines of an entry.
 func (m *writer) details(e *outline.Entry) []string {
 	requests, more := e.Requests(m.opts.Verbose)
 	out := slices.Clone(requests)

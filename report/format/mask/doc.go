@@ -1,3 +1,3 @@
-// Package mask hides the values of Secrets that a report quotes from files. A report is
-// never modified: what needs a mask is copied, the rest is shared.
+// Package mask masks the values of Secrets that a report quotes from files. It never
+// modifies a report: parts that need a mask are copied, the others are shared.
 package mask

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Lint hides what neighbours of policies in a file hold, as Report does.
+// Lint is Report for a report of lint: a file of a policy may also have Secrets.
 func Lint(r *report.LintReport) *report.LintReport {
 	c := *r
 	c.Findings = maskEach(c.Findings, func(f *report.LintFinding) (changed bool) {
@@ -19,11 +19,11 @@ func Lint(r *report.LintReport) *report.LintReport {
 	return &c
 }
 
-// mask stands for a value that is not shown.
+// mask replaces a value that is not shown.
 const mask = "***"
 
-// Report returns the report with excerpts of Secrets masked. The report itself
-// is not modified; what needs no mask is shared with it.
+// Report returns a copy of the report with excerpts of Secrets masked. Parts that need no
+// mask are shared with the original, which is not modified.
 func Report(r *report.Report) *report.Report {
 	c := *r
 	c.Findings = maskEach(c.Findings, func(f *report.Finding) bool {
@@ -46,7 +46,8 @@ func maskRemarks(indeterminate []report.Indeterminate, diagnostics []report.Diag
 	})
 }
 
-// maskEach applies edit to copies and returns the list itself when none changed.
+// maskEach applies edit to copies of the elements. It returns the list itself if edit
+// changes none.
 func maskEach[T any](list []T, edit func(*T) bool) []T {
 	out := list
 	copied := false
@@ -76,8 +77,8 @@ func maskPointer(l *report.Location, secret bool) (*report.Location, bool) {
 	return &masked, true
 }
 
-// maskLocation masks the excerpt of a location and of its related ones when the
-// object is a Secret, or the excerpt itself shows one (a neighbour in the file).
+// maskLocation masks the excerpts of a location and its related locations if the object is
+// a Secret, or if an excerpt shows one, like the next object in the file.
 func maskLocation(l report.Location, secret bool) (report.Location, bool) {
 	changed := false
 	if len(l.Snippet) > 0 && (secret || showsSecret(l.Snippet)) {
@@ -93,20 +94,20 @@ func maskLocation(l report.Location, secret bool) (report.Location, bool) {
 	return l, changed
 }
 
-// lastApplied is in the annotation in which kubectl keeps the whole object.
+// lastApplied is part of the annotation in which kubectl stores the whole object.
 const lastApplied = "last-applied-configuration"
 
 // These are compiled once and never change.
 var (
-	// secretSign is a line that only a Secret, in YAML or JSON, has.
+	// secretSign matches lines, in YAML or JSON, that only a Secret has.
 	secretSign = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret["']?\s*([,}#]|$)|\bstringData["']?\s*:`)
-	// topLevel is a field of the object itself, by its indent, that holds no secret.
+	// topLevel matches unindented fields of the object that are not secret.
 	topLevel = regexp.MustCompile(`^(apiVersion|kind|type|immutable):`)
-	// metadataLine is where the metadata of the object begins, or all of it.
+	// metadataLine matches the start of the object's metadata, or all of it.
 	metadataLine = regexp.MustCompile(`^metadata:\s*(\{[^{}]*\}\s*)?$`)
-	// metadataField is a field of it.
+	// metadataField matches a field in the metadata.
 	metadataField = regexp.MustCompile(`^\s+(- +)?["']?[\w./-]+["']?:(\s+[^{}]*)?$`)
-	// leftHandSide is `key: ` of YAML or JSON, or `KEY=` of an env file or literal,
+	// leftHandSide matches `key: ` of YAML or JSON, or `KEY=` of an env file or literal,
 	// after list dashes and braces.
 	leftHandSide = regexp.MustCompile(`^\s*(- +)*[{]?\s*("[^"]*"|'[^']*'|[\w./-]+)\s*:(\s+|$)|^\s*(- +)*["']?[\w.-]+=[^=\s]`)
 )
@@ -120,8 +121,8 @@ func showsSecret(lines []string) bool {
 	return false
 }
 
-// isReference reports whether a line `kind: Secret` is of a reference to a Secret: beside
-// it are other fields, and none that an object has.
+// isReference reports whether a line `kind: Secret` belongs to a reference to a Secret:
+// there are other fields at the same level, and none of them is one of an object.
 func isReference(lines []string, i int) bool {
 	at, key := column(lines[i])
 	if key != "kind" || at == 0 {
@@ -141,8 +142,8 @@ func isReference(lines []string, i int) bool {
 	return siblings
 }
 
-// column is the column that the key of a line begins at, after list dashes; the key is empty
-// when there is none.
+// column returns the key of a line and the column of its start, after list dashes. The key
+// is empty if there is none.
 func column(line string) (at int, key string) {
 	body := strings.TrimLeft(line, " -")
 	name, _, ok := strings.Cut(body, ":")
@@ -152,8 +153,8 @@ func column(line string) (at int, key string) {
 	return len(line) - len(body), strings.Trim(name, `"' `)
 }
 
-// maskLines masks the lines of an excerpt but for the metadata of the object. Block style only
-// counts as metadata: in braces an excerpt does not show what is inside of what.
+// maskLines masks the lines of an excerpt except the metadata of the object. It recognizes
+// metadata in block style only: for braces, an excerpt does not show the nesting.
 func maskLines(lines []string) []string {
 	out := make([]string, len(lines))
 	inMetadata := false
@@ -174,8 +175,8 @@ func maskLines(lines []string) []string {
 	return out
 }
 
-// maskLine hides the right-hand side of `key: value` and `KEY=value`, and all of a
-// line that is neither (the lines of a block scalar, a folded value).
+// maskLine masks the right-hand side of `key: value` and `KEY=value`, and the whole of any
+// other line, like those of a block scalar or a folded value.
 func maskLine(line string) string {
 	t := strings.TrimSpace(line)
 	if t == "" || t == "---" || topLevel.MatchString(line) {

@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// historyOf returns, in lines, what wrote a field of a rendered object one after the
-// other; nothing when it was one place only.
+// historyOf returns a line for each place that wrote a field of a rendered object, in order;
+// nil if there is only one place.
 func historyOf(source *origin.Origin, field string) []string {
 	steps := source.Chain(field, origin.Whole)
 	if len(steps) < 2 {
@@ -36,8 +36,8 @@ func historyOf(source *origin.Origin, field string) []string {
 	return out
 }
 
-// passed is an object's document and the entries by which one kustomization after
-// the other uses it; empty for an object that no other file uses.
+// passed returns an object's document and the entries by which kustomizations use it, in
+// order; "" for an object that no other file uses.
 func passed(source *origin.Origin) string {
 	entry, through := source.Kustomizations()
 	if through == nil {

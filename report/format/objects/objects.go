@@ -12,25 +12,25 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Located is a rendered object with where it was written.
+// Located is a rendered object with its origin.
 type Located struct {
 	*render.Object
-	// Source may be nil for Write without Origin.
+	// Source may be nil for Write without Options.Origin.
 	Source *origin.Origin
 }
 
-// Options steer how rendered objects are written.
+// Options configures how rendered objects are written.
 type Options struct {
-	// Origin adds to every line with a value a comment that says where it was written.
+	// Origin adds a comment with the origin to every line with a value.
 	Origin bool
 	// ShowSecrets shows the values of Secrets, which are masked otherwise.
 	ShowSecrets bool
 }
 
-// Write writes objects as a stream of YAML documents with sorted keys. The
-// comments of opts.Origin are `path:line`, in parentheses where only a field around
-// the value has a known place, and `?` where not even that has; above an object are
-// its document and the entries by which kustomizations use it.
+// Write writes objects as a stream of YAML documents with sorted keys. The comments of
+// opts.Origin are `path:line`, in parentheses if only the place of a parent field is
+// known, and `?` if that is not known either. The comment above an object has its document
+// and the entries by which kustomizations use it.
 func Write(w io.Writer, objects []Located, opts Options) error {
 	y := &yamlWriter{out: bufio.NewWriter(w)}
 	for i, o := range objects {
@@ -51,11 +51,10 @@ func Write(w io.Writer, objects []Located, opts Options) error {
 	return nil
 }
 
-// WriteField writes the value of a field, and where it was written, of each object
-// that has it: `Kind/name: value  path:line:column`, a line each, the place in
-// parentheses or `?` as Write does. Where several places wrote the field, one
-// after the other, they follow in lines of their own. The field is written as for
-// render.Source.Find. It returns the number of objects.
+// WriteField writes a line for each object that has a field, with its value and origin:
+// `Kind/name: value  path:line:column`, the place in parentheses or `?` as in Write. If
+// several places wrote the field, they follow in lines of their own, in order. field has
+// the syntax of origin.Field. WriteField returns the number of objects.
 func WriteField(w io.Writer, objects []Located, field string, opts Options) (found int, err error) {
 	out := bufio.NewWriter(w)
 	for _, o := range objects {
@@ -75,23 +74,23 @@ func WriteField(w io.Writer, objects []Located, field string, opts Options) (fou
 	return found, nil
 }
 
-// oneLine is a value as YAML in one line.
+// oneLine returns a value as YAML in one line.
 func oneLine(value any) string {
 	if s, ok := value.(string); ok {
 		return yamlString(s)
 	}
-	data, _ := json.Marshal(value) // it was decoded from JSON
+	data, _ := json.Marshal(value) // cannot fail: value was decoded from JSON
 	return string(escape.GuardJSON(data))
 }
 
-// Name is how a rendered object is called, `Kind/name`, in one safe line.
+// Name returns the name of a rendered object, `Kind/name`, escaped.
 func Name(o *render.Object) string {
 	kind, name := o.KindAndName()
 	return escape.Line(kind + "/" + name)
 }
 
-// writtenAt says where a field was written; in full with its column, or why that is
-// not known.
+// writtenAt returns the place where a field was written; if full, with the column, or with
+// the reason why the place is not known.
 func writtenAt(source *origin.Origin, path string, full bool) string {
 	at := source.Place(path, origin.Whole)
 	if !full {
@@ -108,7 +107,8 @@ func writtenAt(source *origin.Origin, path string, full bool) string {
 	return escape.Line("(" + at.String() + ")")
 }
 
-// shown is the content of an object with what a Secret holds masked.
+// shown returns the content of an object, with values of Secrets masked unless
+// opts.ShowSecrets.
 func shown(o *render.Object, opts Options) map[string]any {
 	content := o.Content()
 	if !opts.ShowSecrets {

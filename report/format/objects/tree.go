@@ -11,41 +11,41 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Tree is what of a repository is deployed to which cluster.
+// Tree has the units of a repository by cluster.
 type Tree struct {
 	Clusters []TreeCluster `json:"clusters"`
-	// Unclaimed are directories that render to objects and that no unit applies.
+	// Unclaimed are the directories that render to objects and that no unit applies.
 	Unclaimed []string `json:"unclaimed,omitempty"`
-	// Remarks are on what was assumed.
+	// Remarks lists the assumptions that were made.
 	Remarks []string `json:"remarks,omitempty"`
 }
 
-// Remark adds a remark, which several units may give rise to, once.
+// Remark adds a remark unless the tree has it already.
 func (t *Tree) Remark(text string) {
 	if !slices.Contains(t.Remarks, text) {
 		t.Remarks = append(t.Remarks, text)
 	}
 }
 
-// TreeCluster is a cluster with what is deployed to it.
+// TreeCluster is a cluster with the units that are deployed to it.
 type TreeCluster struct {
 	Name string `json:"name"`
-	// ByHand are directories that nothing applies but somebody, to make the deployer begin.
+	// ByHand are the directories that a person applies to bootstrap the deployer.
 	ByHand []string   `json:"byHand,omitempty"`
 	Units  []TreeUnit `json:"units"`
 }
 
-// TreeUnit is a unit of deployment with those that its objects ask for.
+// TreeUnit is a unit with the units that its objects define.
 type TreeUnit struct {
 	ID        string `json:"id"`
 	Path      string `json:"path,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
-	// Objects counts the objects that it renders to, Unknown those with unknown fields.
+	// Objects counts its rendered objects, Unknown those with unknown fields.
 	Objects int `json:"objects"`
 	Unknown int `json:"unknown,omitempty"`
-	// NotRendered says why it has no objects; empty for a unit that renders.
+	// NotRendered is the reason why it has no objects, empty for a unit that renders.
 	NotRendered string `json:"notRendered,omitempty"`
-	// Lacks says what it is rendered without; empty for a unit that renders whole.
+	// Lacks is what it was rendered without, empty for a unit that renders completely.
 	Lacks string     `json:"lacks,omitempty"`
 	Units []TreeUnit `json:"units,omitempty"`
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Unit is a unit of deployment with what it renders to, as JSON.
+// Unit is a unit with its rendered objects, as JSON.
 type Unit struct {
-	// ID is KIND/NAMESPACE/NAME of the object that asks for it. It is unique in Cluster.
+	// ID is KIND/NAMESPACE/NAME of the object that defines the unit. It is unique in Cluster.
 	ID      string `json:"id"`
 	Cluster string `json:"cluster"`
 	// Parent is the ID of the unit that applies that object; empty for an entry point.
@@ -20,19 +20,19 @@ type Unit struct {
 	Path      string           `json:"path,omitempty"`
 	Suspended bool             `json:"suspended,omitempty"`
 	Objects   []map[string]any `json:"objects"`
-	// Hooks are objects that Helm creates while it installs a release, and Definitions those of
-	// crds/ of its chart. Both are nil for units that are no releases.
+	// Hooks are the objects that Helm creates while it installs a release, and Definitions the
+	// objects in crds/ of its chart. Both are nil for units that are no releases.
 	Hooks       []map[string]any `json:"hooks,omitzero"`
 	Definitions []map[string]any `json:"crds,omitzero"`
-	// Namespace is that of the destination of an Application, which a sync creates (CreateNamespace=true), or
-	// of a release, which Helm creates (install.createNamespace).
+	// Namespace is the Namespace that a sync creates for the destination of an Application
+	// (CreateNamespace=true), or that Helm creates for a release (install.createNamespace).
 	Namespace map[string]any `json:"namespace,omitempty"`
-	// NotApplied are objects of an Application that no sync applies: hooks of other events. Hooks that a
-	// sync runs are among Objects.
+	// NotApplied are the objects of an Application that no sync applies: hooks of other events.
+	// Hooks that a sync runs are in Objects.
 	NotApplied []map[string]any `json:"notApplied,omitempty"`
-	// Gaps are what is not known of it.
+	// Gaps lists what is not known about the unit.
 	Gaps []UnitGap `json:"gaps,omitempty"`
-	// application is set for the unit of an Application.
+	// application is set for the unit of an Argo CD Application.
 	application bool
 }
 
@@ -42,12 +42,12 @@ type UnitGap struct {
 	Object string `json:"object,omitempty"`
 	// Field is a JSON pointer.
 	Field string `json:"field,omitempty"`
-	// At is where it is, as PATH:LINE.
+	// At is the place, as PATH:LINE.
 	At     string `json:"at,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// NewUnit returns a unit with its objects and what of them is not known.
+// NewUnit returns a unit with its objects and gaps.
 func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
 	u := Unit{ID: root.Object.String(), Cluster: root.Cluster, Path: root.Dir, Objects: []map[string]any{}}
 	if root.Kind == render.KindHelm {
@@ -99,7 +99,7 @@ func (u *Unit) add(o *render.Object, opts Options) {
 	switch o.Role {
 	case render.RoleHook, render.RoleIdleHook:
 		u.Hooks = append(u.Hooks, content)
-	case render.RolePossible: // its gap says so
+	case render.RolePossible: // only its gap is shown
 	case render.RoleDefinition:
 		u.Definitions = append(u.Definitions, content)
 	default:
@@ -116,7 +116,7 @@ func orNone(value any) any {
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer writes a path as a JSON pointer.
+// pointer returns a path as a JSON pointer.
 func pointer(path []string) string {
 	out := ""
 	for _, step := range path {

@@ -11,22 +11,21 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// yamlWriter writes what JSON decodes to as YAML in block style with sorted keys.
-// The text is safe for a terminal and a log, and means the same to YAML 1.1 and 1.2.
-// A write that fails is remembered by out.
+// yamlWriter writes decoded JSON as YAML in block style with sorted keys. The text is safe
+// for a terminal and a log, and has the same meaning in YAML 1.1 and 1.2. out keeps the
+// error of a failed write.
 type yamlWriter struct {
 	out *bufio.Writer
-	// comment returns what to say behind the scalar or empty collection at a field
-	// path. Nil for nothing.
+	// comment returns the comment after the scalar or empty collection at a field path.
+	// Nil means no comments.
 	comment func(path string) string
 }
 
-// longKey is how many bytes a key may have and still be written in one line with its
-// value: parsers look ahead for 1024 characters.
+// longKey is the maximum length, in bytes, of a key in one line with its value: parsers
+// look ahead for 1024 characters.
 const longKey = 1000
 
-// mapping writes the fields of a mapping; inline says that the first one continues
-// a line.
+// mapping writes the fields of a mapping. If inline, the first one continues a line.
 func (y *yamlWriter) mapping(m map[string]any, path string, indent int, inline bool) {
 	for i, key := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 || !inline {
@@ -54,7 +53,7 @@ func (y *yamlWriter) sequence(list []any, path string, indent int, inline bool) 
 	}
 }
 
-// value writes what is behind a colon or, inline, behind a dash.
+// value writes the value after a colon or, if inline, after a dash.
 func (y *yamlWriter) value(value any, path string, indent int, inline bool) {
 	gap, listIndent := "\n", indent
 	if inline {
@@ -87,7 +86,7 @@ func (y *yamlWriter) leaf(value any, path string, indent int) {
 	case isString:
 		y.text(" " + yamlString(s))
 	default:
-		data, _ := json.Marshal(value) // it was decoded from JSON
+		data, _ := json.Marshal(value) // cannot fail: value was decoded from JSON
 		y.text(" " + string(data))
 	}
 	if y.comment != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// word is text that YAML 1.1 and 1.2 read as a string without quotes: the words that
-// mean something else have five letters at most. It never changes.
+// word matches text that YAML 1.1 and 1.2 read as a string without quotes: words with
+// another meaning have at most five letters. It never changes.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./:-]{5,98}[A-Za-z0-9]$`)
 
-// yamlString writes a string in one line: plain where every reader takes that for
-// the string, else in double quotes.
+// yamlString returns a string as YAML in one line: without quotes if every parser reads that
+// as the string, else in double quotes.
 func yamlString(s string) string {
 	if word.MatchString(s) || plainEverywhere(s) {
 		return s
 	}
-	return escape.Guard(strconv.QuoteToGraphic(s)) // Go's escapes mean the same in YAML
+	return escape.Guard(strconv.QuoteToGraphic(s)) // Go's escapes have the same meaning in YAML
 }
 
-// plainEverywhere asks the readers of YAML 1.1 and 1.2 what they take a string for,
-// as a key and as a value.
+// plainEverywhere reports whether parsers of YAML 1.1 and 1.2 read s without quotes as the
+// string s, as a key and as a value.
 func plainEverywhere(s string) bool {
 	if s == "" || len(s) > longKey || escape.Text(s) != s || escape.Guard(s) != s {
 		return false
@@ -42,9 +42,9 @@ func plainEverywhere(s string) bool {
 
 func unmarshal11(document []byte, into any) error { return yaml.Unmarshal(document, into) }
 
-// literal splits text of several lines for a block scalar. The header is empty for
-// what is not shown that way: one line, what would not be safe to print, and
-// what needs more than a plain header.
+// literal returns the header and the lines of a block scalar. The header is empty for text
+// that is not written that way: a single line, text that is not safe to print, and text
+// that needs an indentation indicator or keeps trailing lines.
 func literal(s string) (header string, lines []string) {
 	body, newline := strings.CutSuffix(s, "\n")
 	lines = strings.Split(body, "\n")

@@ -9,8 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// WriteLint writes one run: a result for each finding, with the rules that
-// were looked for.
+// WriteLint writes one run: a result for each finding, and all rules of lint.
 func WriteLint(w *bufio.Writer, r *report.LintReport) error {
 	kept, cut := mostSevere(r.Findings, sarifResults, func(f *report.LintFinding) int { return slices.Index(report.Severities(), f.Severity) })
 	run := newRun(sarifLintCategory, r.Tool, lintRules(), remarkNotifications(r.Indeterminate, r.Diagnostics, cut))

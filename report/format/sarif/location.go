@@ -11,11 +11,11 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// sarifRelated is the number of related locations of a result; GitHub keeps 100.
+// sarifRelated is the maximum number of related locations of a result; GitHub keeps 100.
 const sarifRelated = 100
 
-// location returns a location with the full region GitHub asks for: what is not
-// known is filled in from the line, or is the start of the file.
+// location returns a location with the complete region that GitHub requires: unknown
+// values are derived from the line, or are the start of the file.
 func location(l *report.Location, root string) sarifLocation {
 	phys := sarifPhysical{
 		ArtifactLocation: sarifArtifact{URI: outline.RelativeURI(cmp.Or(l.Path, root, "."))},
@@ -38,7 +38,7 @@ func region(l *report.Location) *sarifRegion {
 	first := r.EndLine == r.StartLine
 	switch {
 	case r.EndColumn > r.StartColumn, r.EndColumn > 0 && !first:
-	case known && !strings.HasSuffix(line, report.Mask): // which is not as long as the line of the file
+	case known && !strings.HasSuffix(line, report.Mask): // a masked line differs in length from the file's
 		r.EndColumn = utf8.RuneCountInString(line) + 1
 	default:
 		r.EndColumn = 0
@@ -50,8 +50,8 @@ func region(l *report.Location) *sarifRegion {
 	return r
 }
 
-// contextRegion is the snippet as a region, clipped to what SARIF wants: it holds
-// the region and more.
+// contextRegion returns the snippet as a region, nil if it does not contain the region of
+// the location, as SARIF requires.
 func contextRegion(l *report.Location) *sarifRegion {
 	last := l.SnippetLine + len(l.Snippet) - 1
 	if l.SnippetLine > max(1, l.StartLine) || last < max(l.StartLine, l.EndLine) {
@@ -84,8 +84,8 @@ func related(f *report.Finding) []sarifLocation {
 	return out
 }
 
-// flows is the history of the field as a code flow: base, overlays, patch. GitHub
-// keeps 1,000 steps; there are never so many.
+// flows returns the chain of the field as a code flow: base, overlays, patch. GitHub
+// keeps 1,000 steps; a chain never has that many.
 func flows(f *report.Finding) []sarifCodeFlow {
 	if len(f.Location.Chain) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func step(c *report.ChainStep, root string) sarifLocation {
 	return l
 }
 
-// stepText says what a step of a chain is, like "patch of prod/kustomization.yaml".
+// stepText describes a step of a chain, like "patch of prod/kustomization.yaml".
 func stepText(c *report.ChainStep) string {
 	text := cmp.Or(c.Kind, "written here")
 	if c.Absent {
@@ -121,7 +121,8 @@ func stepText(c *report.ChainStep) string {
 	return text
 }
 
-// links refers to the related locations from a message, as GitHub shows only those.
+// links returns the text that links the related locations in a message: GitHub shows only
+// linked ones.
 func links(locations []sarifLocation) string {
 	if len(locations) == 0 {
 		return ""
@@ -148,7 +149,7 @@ func plainText(s string) string {
 	return escape.Clip(strings.ReplaceAll(s, "](", "] ("), sarifText)
 }
 
-// sentence begins s as it is and ends it with a full stop.
+// sentence returns s with a full stop at its end.
 func sentence(s string) string {
 	if s == "" {
 		return "No message."

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// The texts of a rule GitHub takes, in runes.
+// GitHub's limits for the texts of a rule, in runes.
 const (
 	sarifName        = 255
 	sarifDescription = 1024
@@ -45,8 +45,8 @@ func newRules(findings []*report.Finding) *rules {
 	return rs
 }
 
-// ruleID is "policy/validation-index" for a policy's validation, "preadmit/cause"
-// for what no validation decides. Policy names hold no slash.
+// ruleID returns "POLICY/validation-INDEX" for a policy's validation, "preadmit/CAUSE" for
+// other findings. Names of policies have no slash.
 func ruleID(f *report.Finding) string {
 	if ofValidation(f) {
 		return fmt.Sprintf("%s/validation-%d", f.Policy, *f.Validation)
@@ -54,8 +54,8 @@ func ruleID(f *report.Finding) string {
 	return "preadmit/" + string(f.Cause)
 }
 
-// ofValidation reports whether a validation of a policy made the finding, be it
-// false or impossible to evaluate.
+// ofValidation reports whether a validation of a policy caused the finding: it was false or
+// could not be evaluated.
 func ofValidation(f *report.Finding) bool {
 	return f.Policy != "" && f.Validation != nil &&
 		(f.Cause == report.CauseValidation || f.Cause == report.CauseError)
@@ -80,8 +80,8 @@ func newRule(id string, f *report.Finding) *sarifRule {
 	return r
 }
 
-// validationHelp is the help of a validation in Markdown, which GitHub shows in place
-// of the plain one.
+// validationHelp returns the help of a validation in Markdown, which GitHub shows instead
+// of the plain text.
 func validationHelp(f *report.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Validation %d of the ValidatingAdmissionPolicy %s, which the API server evaluates for every request that the policy and its bindings match.\n", *f.Validation, escape.CodeSpan(f.Policy))
@@ -98,8 +98,8 @@ func validationHelp(f *report.Finding) string {
 	return b.String()
 }
 
-// validationTexts describes the rule of a validation. Its title is the expression,
-// not the message: that may be made for one object.
+// validationTexts returns the texts of a validation's rule. Its title is the expression and
+// not the message, which may be specific to one object.
 func validationTexts(f *report.Finding) (short, full, help string) {
 	short = fmt.Sprintf("%s, validation %d", f.Policy, *f.Validation)
 	full = fmt.Sprintf("Validation %d of the ValidatingAdmissionPolicy %s, which the API server evaluates for every request that the policy and its bindings match", *f.Validation, f.Policy)
@@ -119,7 +119,7 @@ func validationTexts(f *report.Finding) (short, full, help string) {
 	return short, full, help + "\n\nTo see the policy: kubectl get validatingadmissionpolicy " + f.Policy + " -o yaml"
 }
 
-// causeTexts describes the rules that are not a policy's.
+// causeTexts returns the texts of the rules that do not belong to a policy.
 func causeTexts(c report.Cause) (short, full, help string) {
 	switch c {
 	case report.CausePolicy:
@@ -159,7 +159,7 @@ func problemSeverity(c outline.Class) string {
 	return "recommendation"
 }
 
-// pascalCase is how SARIF spells the name of a rule.
+// pascalCase returns the ID of a rule as a name in PascalCase, as SARIF requires.
 func pascalCase(id string) string {
 	var b strings.Builder
 	upper := true

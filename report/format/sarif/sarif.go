@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// sarifSchema is where the schema of SARIF 2.1.0 with errata 01 is published.
+	// sarifSchema is the URL of the schema of SARIF 2.1.0 with errata 01.
 	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-	// informationURI is preadmit's home.
+	// informationURI is preadmit's home page.
 	informationURI = "https://preadmit.dev"
-	// sarifCategory is the category of a run at GitHub: up to the last slash.
+	// sarifCategory is GitHub's category of a run of scan, the part before the last slash.
 	sarifCategory = "preadmit/"
-	// sarifLintCategory is that of lint: a run replaces only those of its category.
+	// sarifLintCategory is the category of lint. A run replaces only runs of its category.
 	sarifLintCategory = "preadmit-lint/"
-	// sarifResults is the number of results GitHub keeps of a run.
+	// sarifResults is the number of results that GitHub keeps per run.
 	sarifResults = 5000
-	// sarifNotifications bounds the list that no one pages through.
+	// sarifNotifications is the maximum number of notifications; nobody reads more.
 	sarifNotifications = 1000
-	// sarifText bounds a message, in runes; the wire format has all of it.
+	// sarifText bounds a message, in runes; the wire format has the full text.
 	sarifText = 4000
 )
 
-// semver is a version as https://semver.org writes it.
+// semver matches a version of https://semver.org.
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// notSemver is what a semantic version does not consist of.
+// notSemver matches characters that are not allowed in a semantic version.
 var notSemver = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 
-// Write writes one run of SARIF 2.1.0 as GitHub code scanning reads it: a
-// rule for each policy validation, a result for each finding the change has (a
-// resolved one is absent), a notification for what was not judged.
+// Write writes one run of SARIF 2.1.0 as GitHub code scanning reads it: a rule for each
+// validation of a policy, a result for each finding that is not resolved, a notification
+// for each indeterminate.
 func Write(w *bufio.Writer, r *report.Report) error {
 	kept, cut := mostSevere(unresolved(r.Findings), sarifResults, outline.Weight)
 	rules := newRules(kept)
@@ -49,12 +49,11 @@ func Write(w *bufio.Writer, r *report.Report) error {
 	return encodeRun(w, run)
 }
 
-// newRun is a run without results.
+// newRun returns a run without results.
 func newRun(category string, t report.Tool, rules []*sarifRule, notes []sarifNotification) sarifRun {
 	run := sarifRun{
 		Tool: sarifTool{Driver: driver(t, rules)},
-		// A report exists only when the scan came to its end; what failed on the way
-		// is in notifications.
+		// A report exists only if the scan was completed; notifications have what failed.
 		Invocations:       []sarifInvocation{{ExecutionSuccessful: true, Notifications: notes}},
 		AutomationDetails: sarifAutomation{ID: category},
 		ColumnKind:        "unicodeCodePoints",
@@ -78,7 +77,7 @@ func driver(t report.Tool, rules []*sarifRule) sarifDriver {
 	}
 	v := strings.TrimPrefix(t.Version, "v")
 	if !semver.MatchString(v) && v != "" {
-		v = "0.0.0-" + notSemver.ReplaceAllString(v, "-") // SARIF2005 wants a number first
+		v = "0.0.0-" + notSemver.ReplaceAllString(v, "-") // SARIF2005 requires a number first
 	}
 	if v != "" {
 		d.Version, d.SemanticVersion = v, v
@@ -86,8 +85,7 @@ func driver(t report.Tool, rules []*sarifRule) sarifDriver {
 	return d
 }
 
-// mostSevere returns at most n of a list, those of the least weight first, but in the
-// list's order.
+// mostSevere returns the n elements of a list with the least weight, in the list's order.
 func mostSevere[T any](list []T, n int, weight func(*T) int) (kept []*T, cut int) {
 	order := make([]int, len(list))
 	for i := range list {
@@ -104,7 +102,7 @@ func mostSevere[T any](list []T, n int, weight func(*T) int) (kept []*T, cut int
 	return kept, cut
 }
 
-// unresolved are the findings that are results.
+// unresolved returns the findings that are not resolved.
 func unresolved(findings []report.Finding) []report.Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool { return f.Status == report.StatusResolved })
 }
@@ -124,9 +122,9 @@ func result(f *report.Finding, rules *rules) sarifResult {
 	return res
 }
 
-// partialFingerprints are our own, which other viewers may use, and the hash of the
-// line: the only one that GitHub looks at, and that its uploader, but not its API,
-// would add.
+// partialFingerprints returns preadmit's own fingerprint, for other viewers, and the hash of
+// the line, which is the only one that GitHub uses. GitHub's upload action would add it, but
+// its API does not.
 func partialFingerprints(name, own, lineHash string) map[string]string {
 	prints := map[string]string{}
 	if own != "" {
@@ -150,7 +148,7 @@ func propertiesOf(f *report.Finding) sarifResultProperties {
 	return p
 }
 
-// resultText is the message and a sentence that names the policy and the object.
+// resultText returns the message and a sentence that names the policy and the object.
 func resultText(f *report.Finding) string {
 	text := sentence(plainText(f.Message)) + " " + sentence(plainText(outline.Verdict(f)))
 	if more := f.Location.Message; more != "" {
@@ -159,7 +157,7 @@ func resultText(f *report.Finding) string {
 	return text
 }
 
-// notificationKinds describes the notifications there may be.
+// notificationKinds returns the descriptors of all notifications.
 func notificationKinds() []*sarifRule {
 	describe := func(id, short, full string) *sarifRule {
 		return &sarifRule{
@@ -175,8 +173,8 @@ func notificationKinds() []*sarifRule {
 	}
 }
 
-// notifications lists what the report comes to, which webhooks were not called, whether no policy was in force, what was
-// not judged, remarks, and what was left out.
+// notifications returns the notifications on the counts, webhooks that were not called,
+// missing policies, indeterminates, remarks, and what was left out.
 func notifications(r *report.Report, cut int) []sarifNotification {
 	list := remarkNotifications(r.Indeterminate, r.Diagnostics, cut)
 	if none := outline.NoPolicies(r); none != "" {
@@ -188,7 +186,8 @@ func notifications(r *report.Report, cut int) []sarifNotification {
 	return append([]sarifNotification{note(3, "note", "preadmit: "+outline.CountsOf(r, false).Headline()+" in "+outline.Scope(&r.Summary), nil, "")}, list...)
 }
 
-// remarkNotifications lists what was not judged, remarks, and what was left out.
+// remarkNotifications returns the notifications on indeterminates, remarks, and what was
+// left out.
 func remarkNotifications(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic, cut int) []sarifNotification {
 	all := len(indeterminate) + len(diagnostics)
 	list := make([]sarifNotification, 0, min(sarifNotifications, all)+2)

@@ -42,7 +42,7 @@ type sarifConfiguration struct {
 	Level string `json:"level"`
 }
 
-// sarifRuleProperties are what GitHub reads of a rule's property bag.
+// sarifRuleProperties has the properties that GitHub reads from a rule's property bag.
 type sarifRuleProperties struct {
 	Tags            []string `json:"tags"`
 	Precision       string   `json:"precision"`
@@ -88,7 +88,7 @@ type sarifResult struct {
 	Properties any `json:"properties"`
 }
 
-// sarifResultProperties are what the wire format knows and SARIF has no word for.
+// sarifResultProperties has the fields of a finding that SARIF has no property for.
 type sarifResultProperties struct {
 	Status    string   `json:"status"`
 	Actions   []string `json:"actions"`
@@ -102,7 +102,7 @@ type sarifResultProperties struct {
 	Exact     bool     `json:"exact"`
 }
 
-// sarifLintProperties are those of a result of lint.
+// sarifLintProperties has the properties of a result of lint.
 type sarifLintProperties struct {
 	Object string `json:"object,omitempty"`
 	Target string `json:"target,omitempty"`
@@ -117,7 +117,7 @@ type sarifLocation struct {
 	Message          *sarifMessage `json:"message,omitempty"`
 }
 
-// sarifCodeFlow is what led to a place, shown step by step.
+// sarifCodeFlow is a codeFlow: the steps that led to a place.
 type sarifCodeFlow struct {
 	Message     *sarifMessage     `json:"message,omitempty"`
 	ThreadFlows []sarifThreadFlow `json:"threadFlows"`

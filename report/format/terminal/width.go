@@ -14,7 +14,7 @@ func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Width(s))) + s
 }
 
-// Width is the number of terminal columns s takes. s is escaped text.
+// Width returns the number of terminal columns of s, which must be escaped.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -23,8 +23,8 @@ func Width(s string) int {
 	return n
 }
 
-// runeWidth is 0 for marks that combine with the rune before, 2 for the wide
-// runes of East Asian scripts and emoji (Unicode UAX #11), else 1.
+// runeWidth returns 0 for marks that combine with the previous rune, 2 for the wide runes of
+// East Asian scripts and emoji (Unicode UAX #11), else 1.
 func runeWidth(r rune) int {
 	if r < 0x300 {
 		return 1
@@ -39,10 +39,10 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Wrap breaks escaped text at blanks into lines of at most width columns, of which
-// `used` are taken on the first line and `hang` on the others. Words longer than a line stay
-// whole, so that paths and URLs can be copied. A word that begins with "::" stays
-// on the line of the word before it (see Guard).
+// Wrap breaks escaped text at spaces into lines of at most width columns, of which `used`
+// are occupied on the first line and `hang` on the others. It does not break words longer
+// than a line, so that paths and URLs can be copied. A word that begins with "::" stays on
+// the line of the previous word (see escape.Guard).
 func Wrap(text string, width, used, hang int) []string {
 	var lines []string
 	var line strings.Builder
@@ -66,17 +66,17 @@ func Wrap(text string, width, used, hang int) []string {
 	return append(lines, line.String())
 }
 
-// Cell is what one code point of a source line shows as.
+// Cell is the visible form of one code point of a source line.
 type Cell struct {
 	Text  string
 	Width int
 }
 
-// tabWidth is the number of columns a tab of a source line is shown with.
+// tabWidth is the number of columns of a tab in a source line.
 const tabWidth = 4
 
-// Cells splits a source line into one cell a code point, so that columns of a
-// location find their place on the screen.
+// Cells splits a source line into one cell per code point, to map the columns of a location
+// to columns of the terminal.
 func Cells(line string) []Cell {
 	out := make([]Cell, 0, len(line))
 	for i := 0; i < len(line); {

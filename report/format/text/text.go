@@ -12,29 +12,28 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// Options steer how a report is written as text. The zero value is for a pipe: no
+// Options configures how a report is written as text. The zero value is for a pipe: no
 // colour, 80 columns.
 type Options struct {
 	// Color marks actions, places and excerpts with ANSI colours.
 	Color bool
-	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
+	// Width is the number of columns to wrap at. 0 means 80. It is limited to between 40
 	// and 120.
 	Width int
-	// Verbose adds expressions, reasons, related locations, every place a finding
-	// repeats at, and durations.
+	// Verbose adds expressions, reasons, related locations, all places of a repeated
+	// finding, and durations.
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
-	// Existing shows what the base has too like what is new.
+	// Existing shows findings that the base has too like new ones.
 	Existing bool
-	// By are what totals are for, see report/format/outline.TotalsBy. They take the place
-	// of the findings.
+	// By are the keys of totals to show instead of the findings, see outline.TotalsBy.
 	By []string
 }
 
-// Write writes the report for people, in the order they want to know: what is
-// wrong, file by file; what could not be judged; remarks; what got better; and one
-// line that sums it up.
+// Write writes a report of a scan, in the order of interest to readers: findings by file;
+// what could not be judged; new versions of charts; remarks; resolved findings; and a
+// summary in one line.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width), compared: r.Change.Base != nil}
 	open := outline.Open(r.Findings, p.existing())
@@ -100,21 +99,22 @@ func (p *printer) entry(e *outline.Entry, margin int, last *report.Location) {
 	})
 }
 
-// item is what is said of a place.
+// item is the content to write for a place.
 type item struct {
-	// word says how bad it is, in the style mark.
+	// word is the class or severity, written in the style mark.
 	word string
 	mark style
-	// aside follows the word; emphasis is the style of it and of the message.
+	// aside follows the word. emphasis is the style of aside and message.
 	aside    string
 	emphasis style
 	message  string
-	// details are lines below; labelled is set when the field's name was shown.
+	// details returns the lines below; labelled is set when the field's name was shown.
 	details func(labelled bool) []string
 }
 
-// item writes a title, excerpt and details. The title's text, the rule of the excerpt
-// and the details share a column, one past the margin.
+// item writes a title, excerpt and details. The title's text, the vertical line of the
+// excerpt and the details start in the same column, one after the margin. last is the
+// location of the previous item: the same excerpt is not written twice.
 func (p *printer) item(l *report.Location, margin int, last *report.Location, it item) {
 	lead := []span{{terminal.PadLeft(outline.Position(l), margin) + " ", dim}, {escape.Text(it.word), it.mark}, {it.aside + ": ", it.emphasis}}
 	var lines []excerpt.Line
@@ -127,9 +127,9 @@ func (p *printer) item(l *report.Location, margin int, last *report.Location, it
 	}
 }
 
-// message writes a message that may have several lines. The ones after the first
-// are kept as they are, as compilers draw with them, below an indent of their own. Marks below a line
-// that the excerpt has are returned, by its number, to be drawn there.
+// message writes a message that may have several lines. It wraps the first line only and
+// indents the others, since compilers use them to show source lines. The marks below a source
+// line that the excerpt in also has are returned, by line number, to be written there.
 func (p *printer) message(lead []span, hang int, style style, message string, in []excerpt.Line) (marks map[int]string) {
 	const most = 20
 	lines, at := mergeErrors(escape.Lines(message))
@@ -160,11 +160,11 @@ func (p *printer) message(lead []span, hang int, style style, message string, in
 	return marks
 }
 
-// existing reports whether what the base has too is shown like what is new.
+// existing reports whether findings that the base has too are shown like new ones.
 func (p *printer) existing() bool { return p.opts.Existing }
 
-// marks says what else the title must: that the base has it too, and policies that are
-// not in force yet.
+// marks returns the remarks in the title: that the base has the finding too, or that the
+// policies are only proposed.
 func (p *printer) marks(f *report.Finding) string {
 	var m []string
 	if p.compared && f.Status == report.StatusExisting {

@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// totals writes a table of findings for each of what they are counted by.
+// totals writes a table of counts for each key of Options.By.
 func (p *printer) totals(findings []report.Finding) {
 	for _, by := range p.opts.By {
 		list := outline.Totals(findings, by)

@@ -12,45 +12,45 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// mostAnnotations is the number of annotations of each level that GitHub shows of one
-// step of a workflow.
+// mostAnnotations is the number of annotations of each level that GitHub shows for one step
+// of a workflow.
 const mostAnnotations = 10
 
-// annotationText bounds a message, in runes; GitHub takes 64 KB.
+// annotationText bounds a message, in runes; GitHub accepts 64 KB.
 const annotationText = 4000
 
-// annotation is a remark on lines of a file, or on none.
+// annotation is a workflow command that annotates lines of a file, or the run.
 type annotation struct {
-	// level is error, warning or notice: the commands of a workflow.
+	// level is the name of the command: error, warning or notice.
 	level          string
 	at             *report.Location
 	title, message string
 	// existing is set when the base has it too.
 	existing bool
-	// first is set for what goes before all others of its level.
+	// first puts it before all others of its level.
 	first bool
 }
 
-// titleRunes is the most of a title, in runes.
+// titleRunes is the maximum length of a title, in runes.
 const titleRunes = 255
 
-// levels are those of annotations, the worst first.
+// levels returns the levels of annotations, the worst first.
 func levels() []string { return []string{"error", "warning", "notice"} }
 
-// Options steer which annotations are written.
+// Options configures which annotations are written.
 type Options struct {
-	// Files are the paths that the change touches: they are annotated before others.
-	// Nil means that they are not known.
+	// Files is the set of paths that the change touches, nil if not known. They are
+	// annotated before others.
 	Files map[string]bool
 	// Quiet leaves only denials.
 	Quiet bool
-	// Existing annotates what the base has too.
+	// Existing also annotates findings that the base has too.
 	Existing bool
 }
 
-// Write writes workflow commands that annotate a run of GitHub Actions: at most
-// as many as GitHub shows, the worst first and before others those of the files the
-// change touches, a notice on how many are left out, and a line for the log.
+// Write writes workflow commands that annotate a run of GitHub Actions: at most as many as
+// GitHub shows, the worst first and those in files that the change touches before others; a
+// notice with the number of those left out; and a summary line for the log.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	if err := writeCommands(w, annotationsOf(r, opts), opts.Files); err != nil {
 		return err
@@ -60,8 +60,8 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	return err
 }
 
-// annotationsOf are the annotations of what a report has, each place and message
-// once, in its order.
+// annotationsOf returns the annotations of a report, one per place and message, in the
+// report's order.
 func annotationsOf(r *report.Report, opts Options) []annotation {
 	var out []annotation
 	if none := outline.NoPolicies(r); none != "" {
@@ -88,7 +88,7 @@ func annotationOf(e *outline.Entry) annotation {
 	}
 }
 
-// annotationLevel is that of a level of SARIF or a severity.
+// annotationLevel returns the level for a SARIF level or the severity of a diagnostic.
 func annotationLevel(level string) string {
 	if level == "error" || level == "warning" {
 		return level
@@ -96,8 +96,8 @@ func annotationLevel(level string) string {
 	return "notice"
 }
 
-// remarkAnnotations are those of what is no finding, and of the change unless existing is
-// set.
+// remarkAnnotations returns the annotations of indeterminates and diagnostics; unless
+// existing, only of those that the change touches.
 func remarkAnnotations(r *report.Report, existing bool) []annotation {
 	var out []annotation
 	for i := range r.Indeterminate {
@@ -116,14 +116,14 @@ func remarkAnnotations(r *report.Report, existing bool) []annotation {
 		}
 		level := annotationLevel(d.Severity)
 		if level == "error" {
-			level = "warning" // it is no verdict
+			level = "warning" // a diagnostic is not a verdict
 		}
 		out = append(out, annotation{level: level, at: d.Location, title: "Remark", message: d.Message})
 	}
 	return out
 }
 
-// writeCommands writes what has room of each level, and counts the rest.
+// writeCommands writes at most mostAnnotations of each level, and counts the rest.
 func writeCommands(w *bufio.Writer, list []annotation, files map[string]bool) error {
 	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(files), b.rank(files)) })
 	shown, left := map[string]int{}, map[string]int{}
@@ -164,8 +164,8 @@ func writeLeftOut(w *bufio.Writer, left map[string]int) error {
 	return err
 }
 
-// rank is by level, then by whether the change touches the file, then by whether it is
-// new.
+// rank returns the sort key: by level, then files that the change touches first, then new
+// findings first.
 func (a *annotation) rank(files map[string]bool) int {
 	rank := 4 * slices.Index(levels(), a.level)
 	if files != nil && (a.at == nil || !files[a.at.Path]) {
@@ -180,8 +180,8 @@ func (a *annotation) rank(files map[string]bool) int {
 	return rank
 }
 
-// command is the workflow command. A place at the base is named in the title: the head
-// may not have the file.
+// command returns the workflow command. A place in the base tree is named in the title,
+// since the head may not have the file.
 func (a *annotation) command() string {
 	title := a.title
 	var properties []string
@@ -197,8 +197,8 @@ func (a *annotation) command() string {
 	return fmt.Sprintf("::%s %s::%s", a.level, strings.Join(properties, ","), escape.CommandData(escape.Clip(a.message, annotationText)))
 }
 
-// rangeProperties are the lines, and the columns within one line; both ends belong to
-// the range.
+// rangeProperties returns the lines, and the columns if the range is within one line. The
+// ends are inclusive.
 func rangeProperties(l *report.Location) []string {
 	if l.StartLine == 0 {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// flags are the flags of preadmit action: most flags of scan, and those that say
-// where the report is published.
+// flags are the flags of preadmit action: most flags of scan, and those for where to
+// publish the report.
 type flags struct {
 	scan                     *scan.Flags
 	checkRun, comment, sarif bool
@@ -28,7 +28,7 @@ type flags struct {
 	from                     string
 }
 
-// NewCommand returns the command.
+// NewCommand returns the command preadmit action.
 func NewCommand(p cli.Process) *cobra.Command {
 	f := &flags{scan: scan.NewFlags()}
 	f.scan.Fetch = artifacts.LockedMode()
@@ -82,13 +82,13 @@ type run struct {
 	p      cli.Process
 	flags  *flags
 	runner *runner
-	// trigger is what the event asks for.
+	// trigger has the commits to compare, from the event.
 	trigger *trigger
 	source  *commitSource
 	publish *publishing
 	extras  []scanner.Extra
 	outputs cli.Outputs
-	// dir is the directory of the reports. It is not removed.
+	// dir is the directory of the reports. It is not removed, as later steps read them.
 	dir string
 	// files are the paths that the change touches, nil without a base.
 	files map[string]bool
@@ -123,7 +123,7 @@ func runCommand(ctx context.Context, p cli.Process, f *flags) error {
 	return run.execute(ctx)
 }
 
-// execute gets the commits and does what the event asks for.
+// execute gets the commits, judges them and publishes the report, or republishes one.
 func (a *run) execute(ctx context.Context) (err error) {
 	if a.dir, err = os.MkdirTemp(a.runner.temp, "preadmit-"); err != nil {
 		return fmt.Errorf("make a directory for the reports: %w", err)
@@ -143,7 +143,7 @@ func (a *run) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.p.Part == nil { // else another process publishes
+	if a.p.Part == nil { // otherwise another process publishes
 		a.explain(change)
 		a.publish.connect()
 		a.publish.Start(ctx)
@@ -162,7 +162,7 @@ func (a *run) execute(ctx context.Context) (err error) {
 	return a.finish(r)
 }
 
-// explain writes to the log what is compared. Often the log is all that is left of a run.
+// explain writes what is compared to the log. Often only the log of a run is left.
 func (a *run) explain(c *scan.Change) {
 	if !a.flags.scan.Quiet {
 		for _, note := range c.Notes {
@@ -172,7 +172,7 @@ func (a *run) explain(c *scan.Change) {
 	c.Notes = nil
 }
 
-// judge scans, and writes the report to files and to the log.
+// judge scans the change, and writes the report to files and to the log.
 func (a *run) judge(ctx context.Context, c *scan.Change) (*report.Report, []byte, error) {
 	r, config, err := scan.Judge(ctx, a.p, a.flags.scan, c, a.extras)
 	if err != nil {
@@ -192,8 +192,8 @@ func (a *run) judge(ctx context.Context, c *scan.Change) (*report.Report, []byte
 	})
 }
 
-// checkOptions are those of the check run. Its annotations are on the head of a pull
-// request, whose lines are not always those of the merge commit that was judged.
+// checkOptions returns the options of the check run. Its annotations are on the head of a
+// pull request, whose lines may differ from those of the judged merge commit.
 func (a *run) checkOptions(ctx context.Context, c *scan.Change) (github.CheckOptions, error) {
 	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.Existing}
 	if !a.publish.Started() || a.trigger.judged == a.trigger.headSHA {
@@ -221,7 +221,7 @@ func (a *run) finish(r *report.Report) error {
 	}
 	unpublished := a.publish.failure()
 	if err := scan.Verdict(a.p.Stderr, r, a.failOn, a.flags.scan.Existing); err != nil {
-		if unpublished != nil { // the verdict ends the run, so it is printed here
+		if unpublished != nil { // the verdict is returned, so this error is printed here
 			_, _ = fmt.Fprintln(a.p.Stdout, workflow.Notice(unpublished.Error()))
 		}
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// open opens the commits that the event asks to compare.
+// open opens the commits to compare.
 func (a *run) open(ctx context.Context) (*scan.Change, error) {
 	judged, err := a.openJudged(ctx)
 	if err != nil {
@@ -35,9 +35,9 @@ func (a *run) open(ctx context.Context) (*scan.Change, error) {
 	return c, nil
 }
 
-// openJudged opens the commit to judge. For a pull request that is the merge commit, if it
-// is the merge of the present head: GitHub makes it some time after a push, and leaves an
-// older one if it cannot merge.
+// openJudged opens the commit to judge. For a pull request that is the merge commit if it
+// is a merge of the current head, else the head: GitHub creates the merge commit some time
+// after a push, and keeps the previous one if it cannot merge.
 func (a *run) openJudged(ctx context.Context) (*gittree.Commit, error) {
 	t := a.trigger
 	judged, err := a.source.commit(ctx, t.judged)

@@ -14,18 +14,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// commitSource gets commits: from the checkout if they are complete there, else from the
+// commitSource gets commits from the checkout if it has them completely, else from the
 // server.
 type commitSource struct {
-	local  *gittree.Repository // nil without a checkout that is good for it
+	local  *gittree.Repository // nil without a complete checkout
 	remote gittree.Remote
 	// fetched and history are the directories for commits from the server. sent is the
-	// repository in fetched, nil as long as nothing was fetched.
+	// repository in fetched, nil until something is fetched.
 	fetched, history string
 	sent             *gittree.Repository
-	// under is the directory of the repository that is judged.
+	// under is the directory to judge, from the root of the repository.
 	under string
-	refs  map[string]string // of the server, once asked
+	refs  map[string]string // the references of the server, nil until requested
 }
 
 // newCommitSource returns a source for the checkout that contains path. Fetched commits are
@@ -61,13 +61,13 @@ func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
 
 // close removes the fetched commits.
 func (s *commitSource) close() {
-	_ = os.RemoveAll(s.fetched) // it is in a directory for temporary files
+	_ = os.RemoveAll(s.fetched) // an error does not matter: it is in a temporary directory
 	_ = os.RemoveAll(s.history)
 }
 
-// commit returns the commit of a full object name, which may also be that of an annotated
+// commit returns the commit with a full object name, which may also be that of an annotated
 // tag. The name is never resolved as a branch or another revision, because a pull request
-// can choose the names of those.
+// can choose such names.
 func (s *commitSource) commit(ctx context.Context, hash string) (*gittree.Commit, error) {
 	if !objectName.MatchString(hash) {
 		return nil, fmt.Errorf("get the commit %q: that is no full object name", hash)

@@ -13,8 +13,8 @@ import (
 // pathInput is the input for the argument PATH.
 const pathInput = "path"
 
-// credentialsInput is the input that may have credentials themselves instead of their file: the
-// environment is for secrets, a command line is not.
+// credentialsInput is the input that may contain the credentials instead of the name of their
+// file: secrets may be in the environment, but not on a command line.
 const credentialsInput = "credentials"
 
 // readInputs sets PATH, and the flags that are not on the command line, from the inputs of
@@ -34,7 +34,7 @@ func readInputs(cmd *cobra.Command, f *flags, getenv func(string) string) error 
 		}
 		for _, value := range inputValues(flag, getenv) {
 			if flag.Name == credentialsInput && strings.ContainsAny(value, " \t\n") {
-				f.scan.Artifacts.Logins = value // no file, but secrets
+				f.scan.Artifacts.Logins = value // the credentials themselves
 				continue
 			}
 			if err := flags.Set(flag.Name, value); err != nil {
@@ -74,8 +74,8 @@ func inputValues(flag *pflag.Flag, getenv func(string) string) []string {
 	return values
 }
 
-// inputText returns the text of an input. A runner keeps hyphens in the names of variables; a
-// shell does not pass such variables on, so underscores are accepted too.
+// inputText returns the text of an input. A runner keeps hyphens in the names of variables, but
+// shells do not pass such variables on, so underscores are accepted too.
 func inputText(name string, getenv func(string) string) string {
 	name = "INPUT_" + strings.ToUpper(name)
 	if text := getenv(strings.ReplaceAll(name, "-", "_")); text != "" {

@@ -17,16 +17,16 @@ type publishing struct {
 	*github.Publication
 	// judged is set when there is a report.
 	judged bool
-	// unreachable is the reason if a publisher is needed and there is none.
+	// unreachable is the error if a publisher is needed but could not be created.
 	unreachable error
 }
 
-// newPublishing returns a publishing without a publisher, which only collects notices.
+// newPublishing returns a publishing without a publisher, which only collects notes.
 func newPublishing(run *run) *publishing {
 	return &publishing{run: run, Publication: github.NewPublication(nil, github.Places{}, "")}
 }
 
-// connect makes the publisher when it is known what is judged.
+// connect creates the publisher, once the judged commit is known.
 func (p *publishing) connect() {
 	f := p.run.flags
 	places := github.Places{CheckRun: f.checkRun, Comment: f.comment, SARIF: f.sarif}
@@ -64,10 +64,10 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"
 	}
-	_ = p.Abandon(ctx, check) // its cause is in the error
+	_ = p.Abandon(ctx, check) // the run already fails with cause
 }
 
-// report publishes the report in the places that the flags ask for.
+// report publishes the report in the places that the flags select.
 func (p *publishing) report(ctx context.Context, r *report.Report, opts github.CheckOptions, sarif []byte) error {
 	p.judged = true
 	c := &github.Content{Report: r, Check: opts, SARIF: sarif, Blob: p.run.blob()}

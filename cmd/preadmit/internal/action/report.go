@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// maxSummary is the largest summary of a step, in bytes. GitHub shows nothing of one that is
-// larger than 1 MiB.
+// maxSummary is the largest summary of a step, in bytes. GitHub does not show summaries larger
+// than 1 MiB.
 const maxSummary = 1<<20 - 1<<10
 
 // writeFiles writes the report for later steps, as JSON and SARIF.
@@ -40,9 +40,8 @@ func (a *run) writeFiles(r *report.Report, sarif []byte) error {
 func (a *run) reportFile() string { return filepath.Join(a.dir, "report.json") }
 func (a *run) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif") }
 
-// sarif returns the report for code scanning. On a branch, code scanning considers alerts
-// that are not in the report as fixed, so there it has all findings, not only those of a
-// push.
+// sarif returns the report for code scanning. On a branch it has all findings, not only those
+// of a push, since code scanning considers alerts that are not in the report as fixed.
 func (a *run) sarif(ctx context.Context, r *report.Report, c *scan.Change) ([]byte, error) {
 	if a.trigger.baseline && a.flags.sarif && c.Base != nil {
 		all, _, err := scan.Judge(ctx, a.p, a.flags.scan, &scan.Change{Head: c.Head, Remotes: c.Remotes}, a.extras)
@@ -84,7 +83,7 @@ func appendTo(path, what, text string) error {
 	return nil
 }
 
-// writeCommands annotates the run, unless a check run has the annotations.
+// writeCommands writes notices, and annotates the run unless a check run has the annotations.
 func (a *run) writeCommands(r *report.Report) error {
 	for _, n := range a.publish.Notes() {
 		if _, err := fmt.Fprintln(a.p.Stdout, workflow.Notice(n)); err != nil {
@@ -111,14 +110,14 @@ func (a *run) writeOutputs(r *report.Report) error {
 		{"warned", fmt.Sprint(counted(r, report.ActionWarn, existing))},
 		{"conclusion", string(github.Conclude(r, a.failOn, existing))},
 	} {
-		end := rand.Text() // nothing can know it and end the value early
+		end := rand.Text() // random, so that no value can contain the delimiter
 		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", o.name, end, o.value, end)
 	}
 	return appendTo(a.runner.output, "outputs", b.String())
 }
 
-// counted returns the number of findings with an action: the new ones, and with existing also
-// those that the base has.
+// counted returns the number of new findings with an action, with existing also those that the
+// base has.
 func counted(r *report.Report, action report.Action, existing bool) int {
 	byStatus := r.Summary.Findings[action]
 	n := byStatus[report.StatusNew]

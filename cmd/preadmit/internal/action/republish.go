@@ -12,12 +12,12 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// maxReport is the largest report of another run, in bytes. The pull request decides its
+// maxReport is the largest report of another run, in bytes. A pull request may control its
 // content.
 const maxReport = 64 << 20
 
-// republish publishes a report that a run without permissions wrote for a pull request. GitHub
-// says which head that run was for, and so which pull request. The report itself is not
+// republish publishes a report that a run without permissions wrote for a pull request. The
+// pull request is the one with the head commit in GitHub's event. The report itself is not
 // trusted: the pull request may have changed the workflow of the run.
 func (a *run) republish(ctx context.Context) error {
 	r, err := readReport(a.flags.from)
@@ -58,7 +58,7 @@ func (a *run) republish(ctx context.Context) error {
 	return a.publish.failure()
 }
 
-// trustedFailOn returns failOn by the flags and the configuration of the default branch, on
+// trustedFailOn returns failOn from the flags and the configuration of the default branch, on
 // which workflow_run runs.
 func (a *run) trustedFailOn(ctx context.Context) (string, error) {
 	commit, err := a.source.commit(ctx, a.runner.sha)
@@ -74,7 +74,7 @@ func readReport(path string) (*report.Report, error) {
 	if err != nil {
 		return nil, cli.Usagef("--from: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // an error does not matter after reading
 	info, err := file.Stat()
 	switch {
 	case err != nil:

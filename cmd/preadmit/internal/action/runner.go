@@ -22,7 +22,7 @@ const maxEvent = 32 << 20
 type runner struct {
 	event           string // GITHUB_EVENT_NAME
 	payload         payload
-	sha, ref        string // what the workflow runs for
+	sha, ref        string // GITHUB_SHA and GITHUB_REF, which the workflow runs for
 	owner, repo     string // of GITHUB_REPOSITORY
 	workspace       string
 	api, server     string // URLs without a slash at the end
@@ -115,7 +115,7 @@ func (r *runner) readEvent(path string) error {
 // repositoryURL returns the URL to fetch commits from.
 func (r *runner) repositoryURL() string { return r.server + "/" + r.owner + "/" + r.repo }
 
-// runURL returns the URL of the page of the workflow run, empty if its number is not known.
+// runURL returns the URL of the page of the workflow run, "" if its ID is not known.
 func (r *runner) runURL() string {
 	if r.runID == "" {
 		return ""

@@ -8,21 +8,21 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// trigger is what an event asks for.
+// trigger has the commits to compare for an event, and where to publish the report.
 type trigger struct {
 	// judged is the commit to judge. For a pull request it is the merge commit, whose
 	// second parent is headSHA.
 	judged, judgedName string
-	// base is the commit to compare with. If it is empty, the other fields say how to find
-	// it, or everything is judged.
+	// base is the commit to compare with. If it is empty, merge and fork determine the base;
+	// without these, everything is judged.
 	base, baseName string
 	// merge is set if judged should be the merge of headSHA. Then the base is its first
 	// parent, unless the input names another.
 	merge bool
-	// fork is a commit or branch. Its merge base with judged is the base, if base is empty
-	// or not available any more.
+	// fork is a commit or branch whose merge base with judged is the base, if base is empty
+	// or no longer available.
 	fork string
-	// forced is set if the base may not exist any more.
+	// forced is set for a forced push, after which base may no longer exist.
 	forced bool
 	// baseline is set if code scanning needs all findings, not only those of the change.
 	baseline bool
@@ -35,7 +35,7 @@ type trigger struct {
 
 const noCommit = "0000000000000000000000000000000000000000"
 
-// trigger reads the event. It returns nil if there is nothing to judge.
+// trigger returns the trigger for the event and the inputs, nil if there is nothing to judge.
 func (r *runner) trigger(f *flags) (*trigger, error) {
 	t, err := r.eventTrigger(f)
 	if err != nil || t == nil || f.scan.Base == "" {
@@ -45,7 +45,7 @@ func (r *runner) trigger(f *flags) (*trigger, error) {
 	return t, nil
 }
 
-// eventTrigger reads the event, also when the inputs name the base.
+// eventTrigger returns the trigger for the event alone.
 func (r *runner) eventTrigger(f *flags) (*trigger, error) {
 	if f.from != "" && r.event != "workflow_run" {
 		return nil, cli.Usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
@@ -126,7 +126,7 @@ func (r *runner) workflowRun(f *flags) (*trigger, error) {
 	return &trigger{headSHA: run.HeadSHA}, nil
 }
 
-// branch returns the ref if it is that of a branch: code scanning knows only branches.
+// branch returns the ref if it is a branch, else "": code scanning does not support tags.
 func (r *runner) branch() string {
 	if strings.HasPrefix(r.ref, "refs/heads/") {
 		return r.ref

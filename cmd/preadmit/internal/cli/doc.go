@@ -1,7 +1,7 @@
-// Package cli is what the commands of preadmit have in common, whatever they do: the process
-// they run in, exit codes, kinds of flags, where reports are written to, progress on a
-// terminal, and the limits of time and memory.
+// Package cli has the code that all commands of preadmit share: the process they run in, exit
+// codes, kinds of flags, outputs of reports, progress on a terminal, and limits of time and
+// memory.
 //
-// It links nothing of Kubernetes, so its tests are quick. What commands that judge have in
-// common is in package scan.
+// It does not link Kubernetes, so its tests are fast. Package scan has the code that commands
+// that judge share.
 package cli

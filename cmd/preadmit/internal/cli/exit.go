@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Exit codes. Zero means that everything was judged that can be, and that nothing fails the
-// run.
+// Exit codes. Zero means that everything that can be judged was judged, and that nothing fails
+// the run.
 const (
 	ExitClean      = 0
 	ExitFindings   = 1 // findings at or above --fail-on
@@ -33,13 +33,14 @@ type ExitError struct {
 func (e *ExitError) Error() string { return e.Err.Error() }
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// CommandError ends a run with the exit code of a command that it ran, which has said why.
+// CommandError ends a run with the exit code of a command that it ran. The command has already
+// printed the reason.
 type CommandError struct{ Code int }
 
 func (e *CommandError) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
 
 // Usagef returns an error that the user can correct on the command line or in the
-// configuration. An error about a file or directory that an argument names becomes a sentence.
+// configuration. An *fs.PathError among args gets a message for users.
 func Usagef(format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(*fs.PathError); ok {
@@ -49,7 +50,7 @@ func Usagef(format string, args ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// pathError is that of a path that a user named.
+// pathError is an error about a path that the user gave.
 type pathError struct{ *fs.PathError }
 
 func (e *pathError) Unwrap() error { return e.PathError }
@@ -87,11 +88,11 @@ func ExitCode(stderr io.Writer, err error) int {
 	return ExitIncomplete
 }
 
-// guardedError is an error whose text is not a workflow command for a runner.
+// guardedError is an error whose text is guarded against workflow commands.
 type guardedError struct{ err error }
 
-// Guarded returns an error whose text a runner cannot take for a workflow command, because
-// it may quote content of a pull request.
+// Guarded returns an error whose text a runner does not interpret as a workflow command. The
+// text may quote content of a pull request.
 func Guarded(err error) error {
 	if err == nil || errors.Is(err, ErrFindings) {
 		return err

@@ -17,22 +17,22 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Limits bound what a scan may take. Zero is no limit.
+// Limits bounds the time and memory of a scan. Zero means no limit.
 type Limits struct {
 	timeout time.Duration
 	memory  int64 // MiB of live heap
 
-	// heap returns the bytes of the heap that are in use; nil for the process's own.
+	// heap returns the bytes of the heap that are in use; nil means heapInUse.
 	heap func() uint64
 }
 
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultMemory  = 4096
-	// sampleEvery is how often memory is looked at.
+	// sampleEvery is the interval between samples of memory usage.
 	sampleEvery = 50 * time.Millisecond
-	// endWithin is how long a scan may take to stop once its context ends. What cannot be
-	// interrupted - kustomize, Kubernetes' validation - is left behind: the process ends.
+	// endWithin is how long a scan may take to stop once its context ends. Code that cannot
+	// be interrupted (kustomize, Kubernetes' validation) keeps running until the process ends.
 	endWithin = time.Second
 )
 
@@ -47,7 +47,7 @@ func (l *Limits) Register(flags *pflag.FlagSet) {
 	flags.Int64Var(&l.memory, "memory-limit", l.memory, "end a scan that needs more than this many `MIB` of memory with exit code 3; 0 for no limit")
 }
 
-// Check refuses limits that are none.
+// Check returns an error if a limit is negative.
 func (l *Limits) Check() error {
 	switch {
 	case l.timeout < 0:
@@ -58,7 +58,7 @@ func (l *Limits) Check() error {
 	return nil
 }
 
-// Run runs a scan within the limits. doing says what a scan that exceeds one was doing.
+// Run runs a scan within the limits. If it exceeds one, the error has the activity from doing.
 func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,7 +79,7 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 	}()
 	select {
 	case r := <-done:
-		if l.timeout > 0 && time.Since(start) > l.timeout { // before watch had its turn
+		if l.timeout > 0 && time.Since(start) > l.timeout { // watch has not noticed it yet
 			return nil, stopped(doing.String(), l.timeLimit())
 		}
 		return r.report, r.err
@@ -97,16 +97,16 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 	}
 }
 
-// Crash is a panic of another goroutine, with the stack that it had.
+// Crash is a panic of another goroutine, with its stack.
 type Crash struct {
 	Value any
 	Stack []byte
 }
 
-// String is the panic's value.
+// String returns the panic's value as text.
 func (c *Crash) String() string { return fmt.Sprint(c.Value) }
 
-// StackOf returns where a panic that was recovered came from. Call it where recover was called.
+// StackOf returns the stack of a recovered panic. Call it in the function that called recover.
 func StackOf(recovered any) []byte {
 	if c, ok := recovered.(*Crash); ok {
 		return c.Stack
@@ -119,10 +119,10 @@ func stopped(doing, limit string) error {
 	return &ExitError{Code: ExitIncomplete, Err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", doing, limit)}
 }
 
-// timeLimit returns the limit of time in words.
+// timeLimit describes the time limit for messages.
 func (l *Limits) timeLimit() string { return fmt.Sprintf("the %s of --timeout", l.timeout) }
 
-// watch returns a channel that receives the limit that is exceeded, if one is.
+// watch returns a channel that receives a description of the first limit that is exceeded.
 func (l *Limits) watch(ctx context.Context) <-chan string {
 	exceeded := make(chan string, 1)
 	go func() {
@@ -152,7 +152,7 @@ func (l *Limits) watch(ctx context.Context) <-chan string {
 	return exceeded
 }
 
-// outOfMemory reports whether more memory is in use than allowed, garbage aside.
+// outOfMemory reports whether more memory is in use than allowed, not counting garbage.
 func (l *Limits) outOfMemory() bool {
 	limit, heap := uint64(l.memory)<<20, l.heap
 	if heap == nil {
@@ -165,14 +165,14 @@ func (l *Limits) outOfMemory() bool {
 	return heap() > limit
 }
 
-// heapInUse is the memory of objects that are in use or not yet collected.
+// heapInUse returns the memory, in bytes, of objects that are live or not yet collected.
 func heapInUse() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// Activity is what a scan is doing.
+// Activity records what a scan is doing, for messages.
 type Activity struct {
 	mu      sync.Mutex
 	stage   string
@@ -182,7 +182,7 @@ type Activity struct {
 // NewActivity returns the activity of a scan that starts.
 func NewActivity() *Activity { return &Activity{stage: "starting", current: map[string]int{}} }
 
-// stages are the stages of a scan as messages name them.
+// stages has descriptions for the stages of a scan.
 var stages = map[string]string{
 	"discover": "finding roots", "render base": "rendering the base", "render head": "rendering the head", "judge": "judging", "locate": "locating what was found", "prove": "proving locations",
 }
@@ -199,7 +199,7 @@ func (a *Activity) Rendering(root, tree string) (done func()) {
 	return a.Begin("root " + root + " of the " + tree)
 }
 
-// Begin records that something is being worked on, until done is called.
+// Begin records that work on something has started. Call done when it ends.
 func (a *Activity) Begin(what string) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -213,7 +213,7 @@ func (a *Activity) Begin(what string) (done func()) {
 	}
 }
 
-// String names the stage, and what is worked on.
+// String returns the stage, and what is being worked on.
 func (a *Activity) String() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// OutputFlags are the flags that say where a report is written to, and how.
+// OutputFlags are the flags for where and how a report is written.
 type OutputFlags struct {
 	Format         Choice
 	Outputs        Words
@@ -35,7 +35,7 @@ func NewOutputFlags(formats []string) OutputFlags {
 type Output struct {
 	Format string
 	path   string
-	// implied is set for stdout when nobody asked for a report there.
+	// implied is set for stdout if no flag selects it or its format.
 	implied bool
 }
 
@@ -67,7 +67,7 @@ func (f *OutputFlags) ParseOutputs() (Outputs, error) {
 	return all, all.check()
 }
 
-// parseOutput splits [FORMAT=]FILE. Without FORMAT the extension of the file decides.
+// parseOutput parses [FORMAT=]FILE. Without FORMAT, the extension of the file determines it.
 func parseOutput(value string, formats []string) (Output, error) {
 	format, path, named := strings.Cut(value, "=")
 	switch {
@@ -106,12 +106,12 @@ func formatOf(extension string) string {
 	return ""
 }
 
-// Have reports whether some output has a format.
+// Have reports whether any output has a format.
 func (all Outputs) Have(format string) bool {
 	return slices.ContainsFunc(all, func(o Output) bool { return o.Format == format })
 }
 
-// Need returns an error if a flag is given that is for one format, and no output has it.
+// Need returns an error if a flag for one format is given and no output has this format.
 func (f *OutputFlags) Need(all Outputs, flag, format string) error {
 	if !f.Given(flag) || all.Have(format) {
 		return nil
@@ -141,8 +141,8 @@ func (all Outputs) check() error {
 // ReportWriter writes one report in a format.
 type ReportWriter func(w io.Writer, format string, opts format.Options) error
 
-// Write writes the report to all outputs, files first: they must be written even if nobody
-// reads stdout any more.
+// Write writes the report to all outputs, files first: they must be written even if stdout is
+// closed.
 func (all Outputs) Write(p Process, f *OutputFlags, write ReportWriter) error {
 	opts := format.Options{Verbose: f.Verbose, Quiet: f.Quiet}
 	for _, o := range all[1:] {
@@ -162,16 +162,16 @@ func (all Outputs) Write(p Process, f *OutputFlags, write ReportWriter) error {
 	return write(p.Stdout, all[0].Format, opts)
 }
 
-// insteadOf reports whether files are all that was asked for: a report in another format
-// than text goes to a file, and stdout is a terminal, rather than the log of a run.
+// insteadOf reports whether nothing is written to stdout: no flag selects it, a file gets a
+// report in a format other than text, and stdout is a terminal and not the log of a run.
 func (all Outputs) insteadOf(stdout io.Writer) bool {
 	file, ok := stdout.(*os.File)
 	other := slices.ContainsFunc(all[1:], func(o Output) bool { return o.Format != "text" })
 	return all[0].implied && other && ok && term.IsTerminal(int(file.Fd()))
 }
 
-// WriteFile replaces a file as a whole or not at all. A file that is not regular, such as a
-// pipe or /dev/null, is written to.
+// WriteFile replaces a file atomically. It writes directly to a file that is not regular, such
+// as a pipe or /dev/null.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -199,7 +199,7 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 	return os.Rename(temporary.Name(), path)
 }
 
-// AppendFile appends text to a file, which it makes if there is none.
+// AppendFile appends text to a file, and creates it if necessary.
 func AppendFile(path, text string) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

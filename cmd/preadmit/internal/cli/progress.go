@@ -24,7 +24,7 @@ type Progress struct {
 	done  bool
 }
 
-// NewProgress returns nil on a pipe, in CI and with -q.
+// NewProgress returns a progress on stderr, nil on a pipe, in CI and with -q.
 func NewProgress(p Process, quiet bool) *Progress {
 	if quiet || p.Getenv("CI") != "" || !isTerminal(p, p.Stderr) {
 		return nil

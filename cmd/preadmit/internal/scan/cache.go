@@ -34,7 +34,7 @@ func (f *CacheFlags) Register(flags *pflag.FlagSet) {
 // OpenCache opens the cache. It returns nil without --cache-dir.
 func (f *Flags) OpenCache() (*render.Cache, error) { return f.openCache("") }
 
-// openCache is OpenCache with a directory of our own in the place of none.
+// openCache is OpenCache, but uses the directory own, if any, when no flag names one.
 func (f *Flags) openCache(own string) (*render.Cache, error) {
 	cache, given := f.Cache, f.Given
 	switch {
@@ -102,8 +102,8 @@ func realPath(name string) string {
 	return name
 }
 
-// CloseCache reduces a cache to its size. An error costs time and changes no verdict, so it
-// is a warning.
+// CloseCache trims a cache to its size. It prints an error as a warning, since it costs time
+// but changes no verdict.
 func CloseCache(stderr io.Writer, cache *render.Cache) {
 	if cache == nil {
 		return

@@ -15,15 +15,15 @@ import (
 
 // Change has the two trees to compare.
 type Change struct {
-	Base *scanner.Tree // nil: everything is new
+	Base *scanner.Tree // nil if everything is new
 	Head scanner.Tree
 	// Remotes are URLs of the repository.
 	Remotes []string
 	// WorkTree is set when the head is the work tree.
 	WorkTree bool
-	// notes say which trees were chosen, for -v.
+	// Notes describe which trees were chosen, for -v.
 	Notes []string
-	// Remarks are for the report: what was fetched without a lock.
+	// Remarks are diagnostics for the report, on what was fetched without a lock.
 	Remarks []report.Diagnostic
 }
 
@@ -32,7 +32,7 @@ func (c *Change) Note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// Open opens the trees that the flags ask for.
+// Open opens the trees that the flags name.
 func Open(f *Flags) (*Change, error) {
 	if err := CheckDirectory("PATH", f.Path); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func openRepository(r *gittree.Repository, f *Flags) (c *Change, err error) {
 	return c, err
 }
 
-// CheckDirectory refuses a path that is not a directory. what names the argument.
+// CheckDirectory returns an error if a path is not a directory. what names the argument.
 func CheckDirectory(what, path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -153,7 +153,7 @@ func Resolve(r *gittree.Repository, flag, rev string) (*gittree.Commit, error) {
 	return commit, nil
 }
 
-// TreeOf returns the tree of a commit. name is how the user named it.
+// TreeOf returns the tree of a commit. name is the revision as the user gave it.
 func TreeOf(r *gittree.Repository, c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
 		FS: c.FS(), Under: []string{r.Prefix()},

@@ -71,8 +71,8 @@ func OpenExtra(ctx context.Context, stdin io.Reader, path string) (scanner.Extra
 	return scanner.Extra{Name: name, FS: memfs.OneFile(filepath.Base(path), data)}, nil
 }
 
-// readAll reads a stream to its end, or until ctx is done: the stream may be a terminal that
-// nobody writes to.
+// readAll reads a stream to its end, or until ctx is done: the stream may be a terminal
+// without input.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		data []byte

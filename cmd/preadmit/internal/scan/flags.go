@@ -20,9 +20,9 @@ import (
 // Flags are the flags of preadmit scan.
 type Flags struct {
 	cli.OutputFlags
-	Path                 string   // the positional argument
-	more                 []string // further ones
-	named                bool     // whether there were any
+	Path                 string   // the first positional argument
+	more                 []string // further positional arguments
+	named                bool     // whether there are positional arguments
 	Base, Head, BasePath string
 	Policies, Context    cli.Words
 	As                   string
@@ -44,7 +44,7 @@ type Flags struct {
 	offline              bool
 	limits               cli.Limits
 	Release              ReleaseFlags
-	// stdin is what was read of standard input.
+	// stdin is the data that was read from standard input.
 	stdin bytes.Buffer
 }
 
@@ -83,7 +83,7 @@ func (f *Flags) RegisterApplier(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// RegisterJudging declares all flags but those that say what is compared.
+// RegisterJudging declares all flags except those for what is compared.
 func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -120,8 +120,8 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	}
 }
 
-// registerGiven declares the flags for what is given beside a tree, for which of its roots count, and for
-// who applies them.
+// registerGiven declares the flags for input besides the tree, for the selection of roots, and for the
+// user who applies them.
 func (f *Flags) registerGiven(flags *pflag.FlagSet) {
 	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
 	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
@@ -131,8 +131,8 @@ func (f *Flags) registerGiven(flags *pflag.FlagSet) {
 	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
 }
 
-// RegisterState declares the flags that say what the state of a cluster is: a tree, what is given
-// beside it, and who applies it.
+// RegisterState declares the flags for the state of a cluster: a tree, input besides it, and the
+// user who applies it.
 func (f *Flags) RegisterState(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Given = flags.Changed
@@ -153,7 +153,7 @@ func (f *Flags) RegisterState(cmd *cobra.Command) {
 	}
 }
 
-// Check refuses flags that contradict each other.
+// Check returns an error if flags are invalid or contradict each other.
 func (f *Flags) Check() error {
 	switch {
 	case f.BasePath != "" && (f.Base != "" || f.Head != ""):
@@ -239,11 +239,11 @@ func (f *Flags) apply(c *config.Config) {
 	user := config.NewUser(f.As, f.AsGroups.Values)
 	c.User = &user
 	for i := range c.Targets {
-		c.Targets[i].User = nil // the command line speaks for all targets
+		c.Targets[i].User = nil // the command line overrides all targets
 	}
 }
 
-// captured says what of requests the report has.
+// captured returns how much of each request the report has.
 func (f *Flags) captured() scanner.Capture {
 	switch {
 	case f.capture:
@@ -254,7 +254,7 @@ func (f *Flags) captured() scanner.Capture {
 	return scanner.CaptureNothing
 }
 
-// PathArgument returns what reads the positional argument.
+// PathArgument returns the parser of the single positional argument.
 func PathArgument(f *Flags) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {

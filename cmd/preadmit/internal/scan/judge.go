@@ -21,8 +21,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// Judge scans a change with the configuration in force, and returns both. Where targets are of
-// several releases of Kubernetes, each but one has a process of its own.
+// Judge scans a change, and returns the report and the configuration in force. If the targets
+// have several releases of Kubernetes, child processes judge all releases but one.
 func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*report.Report, config.Config, error) {
 	j := &judging{p: p, f: f, change: change, extras: extras}
 	cfg, remarks, err := LoadConfig(f, change)
@@ -38,7 +38,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 	return result, cfg, nil
 }
 
-// Deploy returns what is applied of the head of a change, with the answers that are expected.
+// Deploy returns the objects that are applied from the head of a change, with the expected answers.
 func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*scanner.Deployment, error) {
 	j := &judging{p: p, f: f, change: change, extras: extras}
 	cfg, remarks, err := LoadConfig(f, change)
@@ -68,7 +68,7 @@ func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras
 	return deployment, nil
 }
 
-// Explanation scans a change and explains one finding; it is nil when there is no such finding.
+// Explanation scans a change and explains one finding. It returns nil if there is no such finding.
 func Explanation(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra, fingerprint string) (*report.ExplainReport, error) {
 	cfg, _, err := LoadConfig(f, change)
 	if err != nil {
@@ -91,10 +91,9 @@ type judging struct {
 	f      *Flags
 	change *Change
 	extras []scanner.Extra
-	// cache is the directory of a cache that processes share; empty for that of the flags.
+	// cache is the directory of the cache that processes share; empty for the cache of the flags.
 	cache string
-	// shared is the directory in which processes keep what they find out for one another; empty for
-	// one process.
+	// shared is the directory for other results that processes share; empty for a single process.
 	shared string
 }
 
@@ -145,8 +144,8 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	return nil
 }
 
-// open returns what the processes that share it know: where objects are written, and which policies have nothing
-// to say of them; nil for one process.
+// open returns the results that processes share: origins of objects, and evaluations of policies without
+// findings. Both are nil for a single process.
 func (j *judging) open() (*origin.Answers, *settled.Evaluations) {
 	if j.shared == "" {
 		return nil, nil
@@ -154,14 +153,15 @@ func (j *judging) open() (*origin.Answers, *settled.Evaluations) {
 	return origin.OpenAnswers(filepath.Join(j.shared, "answers")), settled.Open(filepath.Join(j.shared, "settled"))
 }
 
-// save keeps something for the next process. An error costs time and changes no verdict, so it is a warning.
+// save saves results for the next process. It prints an error as a warning, since it costs time but changes
+// no verdict.
 func save(stderr io.Writer, shared interface{ Save() error }) {
 	if err := shared.Save(); err != nil {
 		_, _ = fmt.Fprintf(stderr, "preadmit: warning: %s\n", escape.Line(err.Error()))
 	}
 }
 
-// Error returns a usage error for a mistake of the user, else the error of the scan.
+// Error returns a usage error if the error of a scan is due to its input, else the error with context.
 func Error(ctx context.Context, err error) error {
 	input := new(scanner.InputError)
 	switch {
@@ -190,7 +190,7 @@ func Verdict(stderr io.Writer, r *report.Report, failOn string, existing bool) e
 	return nil
 }
 
-// Explain writes to stderr, with -v, what is compared.
+// Explain writes what is compared to stderr, with -v.
 func (f *Flags) Explain(stderr io.Writer, c *Change) {
 	if !f.Verbose {
 		return
@@ -208,7 +208,7 @@ func (f *Flags) diffLimits() *diff.Limits {
 	return &diff.Limits{}
 }
 
-// RenderCommand is the name of the command that renders one root in a process of its own.
+// RenderCommand is the name of the hidden command that renders one root in a child process.
 const RenderCommand = "render-root"
 
 // RenderOptions returns the options of rendering for a run.

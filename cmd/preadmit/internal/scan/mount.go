@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// Mount adds the artifacts that the trees of a change need to them, as far as they are
-// there or, with --fetch, may be fetched.
+// Mount adds the artifacts that the trees of a change need to the trees, as far as they are
+// in the store or, with --fetch, may be fetched.
 func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg config.Config) error {
 	given, err := f.Artifacts.Given()
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 	return nil
 }
 
-// Deploy is what is known of the deployers of the trees.
+// Deploy returns the options for expanding the units of the trees.
 func (c *Change) Deploy(cfg config.Config) deploy.Options {
 	return deploy.Options{Entries: cfg.Entries, Self: cfg.Self, SourcePaths: cfg.SourcePaths, Strict: cfg.StrictSubstitution, Remotes: c.Remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts()}
 }

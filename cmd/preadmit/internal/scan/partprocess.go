@@ -14,10 +14,11 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// PartCommand is the name of the command that does a part of another one.
+// PartCommand is the name of the hidden command that does a part of another one.
 const PartCommand = "part"
 
-// AskPart has another process do a part of the command of a process, with this standard input.
+// AskPart starts a child process that does a part of the command of p, and returns its result. stdin
+// is its standard input.
 func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*scanner.Part, error) {
 	other, err := startPart(ctx, p, of)
 	if err != nil {
@@ -27,7 +28,7 @@ func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*sc
 	return other.judge(ctx, stdin)
 }
 
-// partProcess is a process that does a part of a command once it is told to.
+// partProcess is a child process that does a part of a command once judge is called.
 type partProcess struct {
 	of             cli.Part
 	said           io.Writer
@@ -36,7 +37,7 @@ type partProcess struct {
 	stdout, stderr bytes.Buffer
 }
 
-// startPart starts a process that will do a part of the command of a process.
+// startPart starts a child process for a part of the command of p. It waits until judge is called.
 func startPart(ctx context.Context, p cli.Process, of cli.Part) (*partProcess, error) {
 	c, err := partCommand(ctx, p, of)
 	if err != nil {
@@ -53,24 +54,24 @@ func startPart(ctx context.Context, p cli.Process, of cli.Part) (*partProcess, e
 	return other, nil
 }
 
-// goAhead is what such a process reads before its standard input.
+// goAhead precedes the standard input of a child process. It signals to start judging.
 const goAhead = "\n"
 
-// Await returns once a process that does a part is to do it; begin is false when it is not.
+// Await waits in a child process for the signal to start; begin is false if stdin ends without it.
 func Await(stdin io.Reader) (begin bool) {
 	_, err := io.ReadFull(stdin, make([]byte, len(goAhead)))
 	return err == nil
 }
 
-// end ends a process that was not told to judge, and waits for it.
+// end ends a process that was not signaled to judge, and waits for it.
 func (o *partProcess) end() {
 	_ = o.stdin.Close()
-	_ = o.command.Wait() // which judge may have done
+	_ = o.command.Wait() // fails if judge has already waited
 }
 
-// judge has the process do its part, with this standard input.
+// judge signals the process to judge, and returns its result. stdin is its standard input.
 func (o *partProcess) judge(ctx context.Context, stdin []byte) (*scanner.Part, error) {
-	_, _ = o.stdin.Write(append([]byte(goAhead), stdin...)) // one that does not read it to its end says why, or needs it not
+	_, _ = o.stdin.Write(append([]byte(goAhead), stdin...)) // if it fails, the process has ended, with an error, or does not need stdin
 	_ = o.stdin.Close()
 	exit := new(exec.ExitError)
 	switch err := o.command.Wait(); {
@@ -92,7 +93,7 @@ func (o *partProcess) judge(ctx context.Context, stdin []byte) (*scanner.Part, e
 	return part, nil
 }
 
-// partCommand returns the command that does a part of the command of a process.
+// partCommand returns the command of a child process that does a part of the command of p.
 func partCommand(ctx context.Context, p cli.Process, part cli.Part) (*exec.Cmd, error) {
 	if p.Executable == "" {
 		return nil, fmt.Errorf("another version of Kubernetes (%s) takes another process, and the file of this program is not known", part.Release)

@@ -22,7 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// PathArguments returns what reads the positional arguments of preadmit scan.
+// PathArguments returns the parser of the positional arguments of preadmit scan.
 func PathArguments(f *Flags) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -35,11 +35,11 @@ func PathArguments(f *Flags) cobra.PositionalArgs {
 	}
 }
 
-// paths are the positional arguments, or what stands for them.
+// paths returns the positional arguments, or their default.
 func (f *Flags) paths() []string { return append([]string{f.Path}, f.more...) }
 
-// OpenInput opens what the flags and arguments of preadmit scan ask for: trees, files or
-// standard input.
+// OpenInput opens the input that the flags and arguments of preadmit scan name: trees, files
+// or standard input.
 func OpenInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) {
 	c, err := openInput(ctx, stdin, f)
 	if c != nil {
@@ -92,8 +92,8 @@ func openStdin(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 	return &Change{Head: scanner.Tree{FS: extra.FS, Under: []string{extra.Name}, Revision: report.Revision{Name: "standard input"}}}, nil
 }
 
-// openPaths opens several paths, or files: of the repository that they are in, or without git.
-// Files that git ignores are opened without it.
+// openPaths opens several paths, or files, in their repository. Paths outside of a repository,
+// and files that git ignores, are opened without git.
 func openPaths(f *Flags, paths []string) (*Change, error) {
 	repository, under, err := repositoryOf(paths)
 	switch {
@@ -130,7 +130,7 @@ func isDirectory(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// missing returns the indexes of paths that no tree has.
+// missing returns the indexes of the paths that neither tree has.
 func (c *Change) missing(under []string) []int {
 	var missing []int
 	for i, name := range under {
@@ -148,8 +148,8 @@ func (c *Change) missing(under []string) []int {
 	return missing
 }
 
-// repositoryOf opens the repository that all paths are in, and returns where they are in it;
-// nil when they are in none.
+// repositoryOf opens the repository that all paths are in, and returns their paths in it. It
+// returns nil if they are not in a repository.
 func repositoryOf(paths []string) (found *gittree.Repository, under []string, err error) {
 	outside := ""
 	for _, name := range paths {
@@ -177,7 +177,7 @@ func repositoryOf(paths []string) (found *gittree.Repository, under []string, er
 	return found, under, nil
 }
 
-// openWithoutGit makes a tree of just some paths the head.
+// openWithoutGit opens a change whose head is a tree with only these paths.
 func openWithoutGit(paths []string) (*Change, error) {
 	var absolute []string
 	for _, name := range paths {
@@ -220,7 +220,7 @@ func isBelow(dir, name string) bool {
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// plainFS is what gittree.Dir returns.
+// plainFS has the interfaces of the file system that gittree.Dir returns.
 type plainFS interface {
 	fs.ReadDirFS
 	fs.ReadFileFS
@@ -228,14 +228,14 @@ type plainFS interface {
 	fs.ReadLinkFS
 }
 
-// someFS shows some paths of a directory, and the directories that lead to them.
+// someFS is a file system with some paths of a directory, and their parent directories.
 type someFS struct {
 	under plainFS
 	paths []string
 }
 
-// shown reports whether a name is shown: whole is set when it is one of the paths or below
-// one.
+// shown reports whether a name is in the file system. whole is set if it is one of the paths
+// or below one.
 func (s *someFS) shown(name string) (whole, ok bool) {
 	for _, p := range s.paths {
 		if p == name || strings.HasPrefix(name, p+"/") {

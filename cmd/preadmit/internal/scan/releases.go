@@ -21,11 +21,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// ReleaseFlags say which API server is imitated.
+// ReleaseFlags are the flags for the API server to imitate.
 type ReleaseFlags struct {
 	version, gates, apis string
-	// Between is set for a command that compares two: --from and --to take the place of
-	// --kubernetes-version.
+	// Between is set for a command that compares two releases: it has --from and --to instead
+	// of --kubernetes-version.
 	Between  bool
 	from, to string
 }
@@ -55,7 +55,7 @@ func (f *ReleaseFlags) registerSettings(flags *pflag.FlagSet) {
 	flags.StringVar(&f.apis, "runtime-config", "", "the API server's flag: `APIS` like resource.k8s.io/v1beta2=true,api/beta=true")
 }
 
-// Check refuses what is no version or no feature gates.
+// Check returns an error if a version, feature gates or runtime config are invalid.
 func (f *ReleaseFlags) Check() error {
 	if f.version != "" {
 		if _, err := release.ParseVersion(f.version); err != nil {
@@ -82,7 +82,7 @@ func (f *ReleaseFlags) Check() error {
 	return nil
 }
 
-// apply overrides a configuration. The flags were checked.
+// apply overrides a configuration with the flags, which must be valid.
 func (f *ReleaseFlags) apply(c *config.Config) {
 	if f.version != "" {
 		forAll(c, f.version)
@@ -101,7 +101,7 @@ func (f *ReleaseFlags) apply(c *config.Config) {
 	}
 }
 
-// forAll makes a configuration have one version, which the command line names for all targets.
+// forAll sets the version of all targets in a configuration to one from the command line.
 func forAll(c *config.Config, version string) {
 	c.KubernetesVersion, c.Targets = version, slices.Clone(c.Targets)
 	for i := range c.Targets {
@@ -118,11 +118,11 @@ func Imitate(r release.Release) error {
 	return err
 }
 
-// settings are the keys of the configuration by the flags of an API server.
+// settings has the keys of the configuration by the names of the API server's flags.
 var settings = map[string]string{"feature-gates": "featureGates", "runtime-config": "runtimeConfig"}
 
-// As makes the process imitate a release, or has another one do the whole command: then the error
-// is how that ended, if need be with exit code 0.
+// As makes the process imitate a release. If it cannot, As runs the whole command in a child process
+// and returns a *cli.CommandError with its exit code, which may be 0.
 func As(ctx context.Context, p cli.Process, r release.Release) error {
 	if p.Own || p.Part != nil || r == emulation.Current() {
 		return Imitate(r)
@@ -143,7 +143,7 @@ func As(ctx context.Context, p cli.Process, r release.Release) error {
 	}
 }
 
-// AsConfigured is As for a command that works for one release: that of the configuration.
+// AsConfigured is As with the release of the configuration, for a command that supports only one.
 func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error {
 	all, err := cfg.Releases()
 	if err != nil {
@@ -155,8 +155,8 @@ func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error 
 	return As(ctx, p, all[0])
 }
 
-// AsRendered is As for a command that renders: charts see the version. Where targets have
-// several, it is the one of those that say none.
+// AsRendered is As for a command that renders, since charts can read the version. If the targets
+// have several releases, it uses the default of the configuration.
 func AsRendered(ctx context.Context, p cli.Process, cfg *config.Config) error {
 	if all, err := cfg.Releases(); err != nil || len(all) == 1 {
 		return AsConfigured(ctx, p, cfg)
@@ -168,7 +168,7 @@ func AsRendered(ctx context.Context, p cli.Process, cfg *config.Config) error {
 	return As(ctx, p, r)
 }
 
-// AsNamed is As for a command without a configuration. The flags were checked.
+// AsNamed is As for a command without a configuration. The flags must be valid.
 func (f *ReleaseFlags) AsNamed(ctx context.Context, p cli.Process) error {
 	cfg := new(config.Config)
 	f.apply(cfg)
@@ -183,10 +183,11 @@ func names(all []release.Release) string {
 	return strings.Join(texts, ", ")
 }
 
-// ErrPart ends a process that did a part of a command.
+// ErrPart ends a child process that did a part of a command.
 var ErrPart = &cli.CommandError{Code: cli.ExitClean}
 
-// parts has the targets of each release judged: of one in this process, where it can be.
+// parts judges the targets of each release: those of one release in this process if possible, the others
+// in child processes.
 func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part, error) {
 	all, err := cfg.Releases()
 	if err != nil {
@@ -233,13 +234,13 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 	return parts, nil
 }
 
-// partProcesses are the processes of several releases. One judges after the other, which takes over what it
-// found out. The next one starts meanwhile.
+// partProcesses are the child processes for several releases. They judge one after the other and share
+// results; the next one already starts while one judges.
 type partProcesses struct {
 	j        *judging
-	releases []release.Release // not started
+	releases []release.Release // whose processes are not started
 	started  []*partProcess
-	judged   int // of those started
+	judged   int // the number of started processes that have judged
 }
 
 // start starts the process of the next release, if there is one.
@@ -255,7 +256,7 @@ func (p *partProcesses) start(ctx context.Context) error {
 	return nil
 }
 
-// judge has the next process judge, and starts the one after it.
+// judge starts the process after the next one, and returns the result of the next one.
 func (p *partProcesses) judge(ctx context.Context) (*scanner.Part, error) {
 	if err := p.start(ctx); err != nil {
 		return nil, err
@@ -272,7 +273,7 @@ func (p *partProcesses) end() {
 	}
 }
 
-// partOf has the targets of one release judged, in this process where it can be.
+// partOf judges the targets of one release, in this process if possible.
 func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Release, from *release.Release) (*scanner.Part, error) {
 	here, err := j.here(r)
 	if err != nil {
@@ -284,7 +285,7 @@ func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Relea
 	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared, From: from})
 }
 
-// here is the release that this process imitates: that one, if it may still choose.
+// here returns the release that this process imitates: r, if it does not imitate one already.
 func (j *judging) here(r release.Release) (release.Release, error) {
 	if !j.p.Own {
 		return emulation.Current(), nil
@@ -296,7 +297,7 @@ func (j *judging) here(r release.Release) (release.Release, error) {
 	return r, err
 }
 
-// share makes a directory for what the processes share: a cache, if there is none, and what they find out.
+// share creates a directory for what the processes share: a cache, if there is none, and other results.
 func (j *judging) share() (remove func(), err error) {
 	if j.shared != "" || j.p.Executable == "" {
 		return func() {}, nil
@@ -323,7 +324,7 @@ func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Pa
 	return part, err
 }
 
-// tell writes what the part of this process says to stdout.
+// tell does the part of this process, and writes the result to stdout.
 func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) error {
 	j.cache, j.shared = of.Cache, of.Shared
 	part, err := j.part(ctx, cfg)
@@ -336,7 +337,7 @@ func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) err
 	return nil
 }
 
-// ask has a process judge the targets of a release.
+// ask judges the targets of a release in a child process.
 func (j *judging) ask(ctx context.Context, of cli.Part) (*scanner.Part, error) {
 	return AskPart(ctx, j.p, of, j.f.stdin.Bytes())
 }

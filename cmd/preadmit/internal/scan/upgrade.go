@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/upgrade"
 )
 
-// Upgrade judges the head of a change as the API servers of two versions do, and compares what they
-// say. It returns the configuration in force, too.
+// Upgrade judges the head of a change as the API servers of two versions do, and compares the findings.
+// It also returns the configuration in force.
 func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*report.Report, config.Config, error) {
 	j := &judging{p: p, f: f, change: change, extras: extras}
 	cfg, remarks, err := LoadConfig(f, change)
@@ -26,7 +26,7 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	if err != nil {
 		return nil, cfg, err
 	}
-	if part := p.Part; part != nil { // one of the two
+	if part := p.Part; part != nil { // this child process judges as one of the two
 		if part.From != nil {
 			before = f.Release.upgraded(before, *part.From)
 		}
@@ -61,8 +61,8 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	return result, cfg, nil
 }
 
-// upgraded returns a configuration, as it is before an upgrade, with the targets upgraded that have a
-// release; all others are of another release than the one that follows.
+// upgraded returns the configuration before with the targets of one release upgraded. All other targets
+// get that old release, so that they are not judged with the upgraded ones.
 func (f *ReleaseFlags) upgraded(before config.Config, of release.Release) config.Config {
 	next := before
 	next.Targets = slices.Clone(before.Targets)
@@ -83,7 +83,7 @@ func (f *ReleaseFlags) upgraded(before config.Config, of release.Release) config
 	return next
 }
 
-// between returns a configuration as it is before an upgrade, and the release that follows.
+// between returns the configuration before an upgrade, and the release after it.
 func (f *ReleaseFlags) between(cfg config.Config) (before config.Config, to release.Release, err error) {
 	before = cfg
 	after := cfg
