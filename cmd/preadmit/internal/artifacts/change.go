@@ -17,27 +17,27 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// Change is the two trees of a change, and what may be fetched for it.
+// Change has the two trees of a change, and the rules for what may be fetched for it.
 type Change struct {
 	// Base is nil when everything is new.
 	Base, Head fs.FS
-	// Trusted is set when the head is the work of the user who runs the program.
+	// Trusted is set when the head is the work tree of the user who runs the program.
 	Trusted bool
-	// Allow are patterns of URLs, of the configuration of the base.
+	// Allow are the URL patterns from the configuration of the base and --allow.
 	Allow []string
-	// Locked is set when nothing is fetched that the base only asks for, without a lock.
+	// Locked is set when artifacts that the base needs but does not lock are not fetched.
 	Locked bool
-	// NoLock has no lock count.
+	// NoLock is set to ignore all locks.
 	NoLock bool
 	Render render.Options
-	// Deploy says what is known of deployers.
+	// Deploy has the options for expanding units.
 	Deploy deploy.Options
 	// CRDs are the sources of CustomResourceDefinitions that the configuration names.
 	CRDs []config.CRDSource
-	// Given has charts that lie beside the repository; nil without any. They go before those of
-	// locks.
+	// Given has charts from --artifacts, nil without any. They have precedence over locked ones.
 	Given artifact.Contents
-	// Store opens the store, Client what fetches into it. Client is nil when nothing is fetched.
+	// Store opens the store, and Client returns a client that fetches into it. Client is nil
+	// when nothing is fetched.
 	Store  func() (*store.Store, error)
 	Client func(*store.Store) (*fetch.Client, error)
 
@@ -45,10 +45,10 @@ type Change struct {
 	client *fetch.Client
 }
 
-// Mount returns the trees with the artifacts that they have: those that the locks in force
-// name and, with a client, those that are fetched. What was fetched and is in no lock that
-// counts is in the notes, with its digest: a report names what it judged. Trees without a lock
-// stay as they are without a client.
+// Mount returns the trees with their artifacts added: those in the locks in force and, with a
+// client, those that it fetches. The notes list fetched artifacts that are in no lock in force,
+// with their digests, so that the report names what was judged. Without a lock and a client,
+// Mount adds only the charts of Given.
 func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, err error) {
 	rules, err := c.rules()
 	if err != nil {
@@ -80,15 +80,15 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 	return base, head, slices.Compact(notes), err
 }
 
-// DefaultSize is the most MiB that the store has after something was fetched, besides what is
-// locked.
+// DefaultSize is the size, in MiB, to which the store is trimmed after fetching. Locked
+// artifacts are kept in any case.
 const DefaultSize = 4096
 
-// rules are those of the head.
+// rules returns the rules for the head.
 func (c *Change) rules() (*permit.Rules, error) {
 	before := c.Base
 	if c.Locked && before == nil {
-		before = c.Head // which is its own base
+		before = c.Head // without a base, the head is its own base
 	}
 	rules, err := permit.Load(before, c.Head, c.Allow)
 	if err != nil {
@@ -103,7 +103,8 @@ func (c *Change) rules() (*permit.Rules, error) {
 	return rules, nil
 }
 
-// mount returns a tree with its artifacts, by the rules for it, and notes what it asks for.
+// mount returns a tree with the artifacts that its rules permit. It records the artifacts
+// that the tree needs in named, unless that is nil.
 func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, named map[artifact.Artifact]bool) (fs.FS, []string, error) {
 	locked := rules.Permitted()
 	var notes []string
@@ -143,8 +144,8 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 	return overlay.New(tree, contents), notes, nil
 }
 
-// gather fetches what a tree asks for, by the rules for it. If nothing but what is locked may be
-// fetched, and all of that is there, the tree is not searched for what it needs.
+// gather fetches the artifacts that a tree needs, as far as its rules permit. If only locked
+// artifacts may be fetched and the store has all of them, it does not search the tree.
 func (c *Change) gather(ctx context.Context, tree fs.FS, rules *permit.Rules) (*Found, error) {
 	resolve := func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 		return c.client.Permitted(ctx, rules, a)
@@ -167,7 +168,7 @@ func (c *Change) hasAll(l *lock.Lock) bool {
 	return true
 }
 
-// withCharts is a tree with the charts that are given.
+// withCharts returns a tree with the charts of Given added.
 func (c *Change) withCharts(tree fs.FS) fs.FS {
 	if c.Given == nil || tree == nil {
 		return tree
@@ -175,7 +176,7 @@ func (c *Change) withCharts(tree fs.FS) fs.FS {
 	return overlay.WithCharts(tree, c.Given)
 }
 
-// Reason is why an artifact was not fetched, without its name.
+// Reason returns why an artifact was not fetched, without the artifact's name.
 func Reason(err error) string {
 	failed := new(fetch.Error)
 	if errors.As(err, &failed) {

@@ -1,4 +1,4 @@
-// Package artifacts is what preadmit fetch and the commands that render have to do with
-// artifacts: where they are kept ([Flags]), which a tree asks for ([Needed]), which the lock
-// has, and which may be fetched for a change.
+// Package artifacts handles artifacts for preadmit fetch and the commands that render: where
+// they are stored ([Flags]), which ones a tree needs ([Tree.Needed]), and which ones are locked
+// or may be fetched for a change ([Change]).
 package artifacts

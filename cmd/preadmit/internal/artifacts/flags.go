@@ -18,34 +18,34 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Flags say where artifacts are kept and how they are fetched.
+// Flags are the flags for where artifacts are stored and how they are fetched.
 type Flags struct {
 	dir         string
 	given       string
 	hosts       cli.Words
 	credentials string
 	authorities string
-	// Logins are credentials that are not in a file, see fetch.ParseLogins.
+	// Logins has credentials that are not in a file, see fetch.ParseLogins.
 	Logins string
-	// Default is the directory for what is fetched if no flag names one; empty for one of the
-	// user's cache directory.
+	// Default is the directory of the store if no flag names one; empty for a directory in
+	// the user's cache directory.
 	Default string
 }
 
 // NewFlags returns the flags with their defaults.
 func NewFlags() Flags { return Flags{hosts: cli.Words{Kind: "HOST"}} }
 
-// RegisterDir declares the flag that says where artifacts are kept.
+// RegisterDir declares the flag for the directory of the store.
 func (f *Flags) RegisterDir(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "artifact-dir", "", "the `DIR` that fetched artifacts are kept in (default preadmit/artifacts in the user's cache directory)")
 }
 
-// RegisterGiven declares the flag that names a directory of charts.
+// RegisterGiven declares the flag for a directory of charts.
 func (f *Flags) RegisterGiven(flags *pflag.FlagSet) {
 	flags.StringVar(&f.given, "artifacts", "", "`DIR` with archives of charts and their list, "+store.IndexName)
 }
 
-// Given opens the directory of charts; it is nil if none is named.
+// Given opens the directory of charts. It returns nil if no flag names one.
 func (f *Flags) Given() (artifact.Contents, error) {
 	if f.given == "" {
 		return nil, nil
@@ -60,7 +60,7 @@ func (f *Flags) Given() (artifact.Contents, error) {
 	return given, nil
 }
 
-// Register declares all flags.
+// Register declares all flags except --artifacts.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	f.RegisterDir(flags)
 	flags.StringVar(&f.credentials, "credentials", "", "`FILE` that says which hosts get which credentials")
@@ -80,7 +80,7 @@ func (f *Flags) Store() (*store.Store, error) {
 	return store.Open(filepath.Join(dir, "preadmit", "artifacts")), nil
 }
 
-// Client makes a client that fetches into a store.
+// Client returns a client that fetches into a store.
 func (f *Flags) Client(p cli.Process, into *store.Store) (*fetch.Client, error) {
 	opts := fetch.Options{Hosts: f.hosts.Values, Dial: p.Dial}
 	if f.credentials != "" {
@@ -108,7 +108,7 @@ func (f *Flags) Client(p cli.Process, into *store.Store) (*fetch.Client, error) 
 	return fetch.New(into, opts), nil
 }
 
-// pool are the authorities of the system and of --ca-file.
+// pool returns the certificate authorities of the system and of --ca-file.
 func (f *Flags) pool() (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {

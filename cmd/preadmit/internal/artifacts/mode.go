@@ -12,28 +12,28 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/permit"
 )
 
-// Mode says what a scan fetches. The zero value fetches nothing.
+// Mode determines what a scan fetches. The zero value fetches nothing.
 type Mode struct {
 	what fetchWhat
 	lock cli.Choice
-	// Allow are patterns of URLs besides those of the configuration.
+	// Allow are URL patterns in addition to those of the configuration.
 	Allow cli.Words
 }
 
-// What is fetched.
+// Values of --fetch.
 const (
 	fetchOff    fetchWhat = "off"
 	fetchLocked fetchWhat = "locked"
 	fetchAsked  fetchWhat = "asked"
 )
 
-// What --lock may be.
+// Values of --lock.
 const (
 	lockBase = "base"
 	lockNone = "none"
 )
 
-// LockedMode fetches what the lock and the configuration of the base have.
+// LockedMode returns the mode that fetches what the lock and the configuration of the base have.
 func LockedMode() Mode { return Mode{what: fetchLocked} }
 
 // Register declares the flags.
@@ -49,16 +49,16 @@ func (m *Mode) Register(flags *pflag.FlagSet) {
 	flags.Var(&m.Allow, "allow", "a `PATTERN` of URLs that a change may bring, besides those of the configuration (repeatable)")
 }
 
-// On reports whether something may be fetched.
+// On reports whether anything may be fetched.
 func (m *Mode) On() bool { return m.what != fetchOff && m.what != "" }
 
-// Locked reports whether nothing is fetched that the base only asks for.
+// Locked reports whether artifacts that the base needs but does not lock are not fetched.
 func (m *Mode) Locked() bool { return m.what == fetchLocked }
 
-// NoLock reports whether no lock counts.
+// NoLock reports whether locks are ignored.
 func (m *Mode) NoLock() bool { return m.lock.Value == lockNone }
 
-// Check refuses what contradicts itself.
+// Check returns an error if a pattern is invalid.
 func (m *Mode) Check() error {
 	for _, text := range m.Allow.Values {
 		if _, err := permit.ParsePattern(text); err != nil {
@@ -68,7 +68,7 @@ func (m *Mode) Check() error {
 	return nil
 }
 
-// fetchWhat is the value of --fetch. An input of the Action says true or false.
+// fetchWhat is the value of --fetch. An input of the Action may also be true or false.
 type fetchWhat string
 
 // String implements pflag.Value.

@@ -22,25 +22,26 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// maxRounds is how often a tree is looked at anew with what was fetched: how deep artifacts
-// may ask for others. maxArtifacts bounds how many there are.
+// maxRounds bounds how often a tree is searched, each time with more artifacts fetched; it is
+// the depth to which artifacts may need others. maxArtifacts bounds their number.
 const (
 	maxRounds    = 10
 	maxArtifacts = 2000
 )
 
-// Tree is what asks for artifacts.
+// Tree is a tree that needs artifacts.
 type Tree struct {
 	Files  fs.FS
 	Render render.Options
-	// Deploy says what is known of deployers.
+	// Deploy has the options for expanding units.
 	Deploy deploy.Options
 	// CRDs are the sources of CustomResourceDefinitions that the configuration names.
 	CRDs []config.CRDSource
 }
 
-// Needed are the artifacts that the roots and units of a tree ask for, with one of the entries
-// that do, as far as that is known with what the lock and the store have.
+// Needed returns the artifacts that the roots and units of a tree need, each with the position
+// of an entry that refers to it, as far as they can be determined with what the lock and the
+// store have.
 func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
 	opts := t.Render
 	opts.Cache = nil
@@ -70,7 +71,7 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	for _, source := range t.CRDs {
 		needed[source.Artifact()] = render.Position{Path: config.FileName, Line: max(1, source.Line), Column: 1}
 	}
-	for a := range looked.up { // what the positions below are not of was found
+	for a := range looked.up { // looked up and found, so they may have no position below
 		if _, ok := needed[a]; !ok {
 			needed[a] = render.Position{}
 		}
@@ -86,7 +87,7 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	return needed, ctx.Err()
 }
 
-// looked notes which artifacts are looked up: those of units are, when the units are found.
+// looked records which artifacts are looked up. Expanding units looks up the artifacts of units.
 type looked struct {
 	artifact.Contents
 	mu sync.Mutex
@@ -111,8 +112,8 @@ func (l *looked) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 	return l.Contents.Bytes(a)
 }
 
-// deployOptions are those for a tree that may be another one than they are meant for: entry
-// points that are not there are left out.
+// deployOptions returns the options for expanding units, without entry points that the tree does
+// not have: the options may be for the other tree of the change.
 func (t *Tree) deployOptions(renderer *render.Renderer) deploy.Options {
 	opts := t.Deploy
 	opts.Entries = slices.DeleteFunc(slices.Clone(opts.Entries), func(dir string) bool {
@@ -125,17 +126,17 @@ func (t *Tree) deployOptions(renderer *render.Renderer) deploy.Options {
 	return opts
 }
 
-// Resolver fetches an artifact, and returns what it is. An error is that of the one artifact. It
-// is called for several at once.
+// Resolver fetches an artifact and returns its pin. An error is about this artifact only. A
+// Resolver must be safe for concurrent use.
 type Resolver func(context.Context, artifact.Artifact) (artifact.Pin, error)
 
-// Found is what became of the artifacts of a tree.
+// Found has the outcome for each artifact of a tree.
 type Found struct {
-	// Lock has those that are there.
+	// Lock has the artifacts that were resolved.
 	Lock *lock.Lock
-	// Needed are all, with an entry that asks for each.
+	// Needed has all artifacts, each with the position of an entry that refers to it.
 	Needed map[artifact.Artifact]render.Position
-	// Failed are those that are not there, with the reason.
+	// Failed has the artifacts that could not be resolved, with the error.
 	Failed map[artifact.Artifact]error
 }
 
@@ -143,13 +144,13 @@ func newFound() *Found {
 	return &Found{Lock: &lock.Lock{}, Needed: map[artifact.Artifact]render.Position{}, Failed: map[artifact.Artifact]error{}}
 }
 
-// Artifacts are all that are needed, sorted.
+// Artifacts returns all needed artifacts, sorted.
 func (f *Found) Artifacts() []artifact.Artifact {
 	return slices.SortedFunc(maps.Keys(f.Needed), artifact.Artifact.Compare)
 }
 
-// Gather has everything that a tree asks for resolved: what it asks for itself, then what that
-// asks for, and so on.
+// Gather resolves all artifacts that a tree needs: those that it needs itself, then those that
+// these need, and so on.
 func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (*Found, error) {
 	f := newFound()
 	for range maxRounds {
@@ -158,7 +159,7 @@ func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (
 			return nil, err
 		}
 		for a, at := range needed {
-			if at.Path == "" { // where it is asked for was known while it was missing
+			if at.Path == "" { // the position was known in an earlier round, when it was missing
 				needed[a] = f.Needed[a]
 			}
 		}
@@ -170,10 +171,10 @@ func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (
 	return f, nil
 }
 
-// atOnce is how many artifacts are resolved at the same time.
+// atOnce is how many artifacts are resolved concurrently.
 const atOnce = 8
 
-// round resolves what was not resolved before, and reports whether there was something.
+// round resolves the artifacts that no earlier round tried, and reports whether there were any.
 func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err error) {
 	var asked []artifact.Artifact
 	for i, a := range f.Artifacts() {
@@ -196,7 +197,7 @@ func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err err
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are those of the artifacts
+	_ = group.Wait() // always nil: the errors are in errs
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}

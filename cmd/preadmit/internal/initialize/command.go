@@ -19,7 +19,7 @@ type flags struct {
 	dryRun bool
 }
 
-// NewCommand returns the command.
+// NewCommand returns the command preadmit init.
 func NewCommand(p cli.Process) *cobra.Command {
 	f := &flags{path: ".", ci: cli.Choice{Value: ciAuto, Known: []string{ciAuto, ciGitHub, ciGitLab, ciNone}}}
 	cmd := &cobra.Command{
@@ -100,7 +100,7 @@ func (r *repository) print(w io.Writer, all []file) error {
 	return nil
 }
 
-// next writes what to do next.
+// next prints the next steps for the user.
 func next(w io.Writer, path string) error {
 	command := "preadmit scan"
 	if path != "." {

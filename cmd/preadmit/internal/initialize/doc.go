@@ -1,4 +1,5 @@
-// Package initialize is preadmit init: it looks at a repository and writes the files to begin
-// with. look.go finds out what is there, files.go has the files, templates in the directory
-// files; what exists is never overwritten. The tests run the command, in package main.
+// Package initialize is preadmit init: it inspects a repository and writes the first files for
+// it. look.go inspects the repository, and files.go writes the files, from templates in the
+// directory files. Existing files are never overwritten. The tests run the command, in package
+// main.
 package initialize

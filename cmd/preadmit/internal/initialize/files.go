@@ -20,11 +20,11 @@ var files embed.FS
 type file struct {
 	path string
 	data []byte
-	// about says what it is for.
+	// about is a short description, for the output.
 	about string
 }
 
-// firstPolicies is where the first policies are written to.
+// firstPolicies is the path of the first policies.
 const firstPolicies = "policies/preadmit.yaml"
 
 // The names of the CI systems.
@@ -43,7 +43,7 @@ func (r *repository) files(ci string) ([]file, error) {
 		ArgoCD   bool
 		Targets  []target
 	}{}
-	if !r.flux { // whose objects say what each cluster has, and which deployer applies it
+	if !r.flux { // objects of Flux already define the clusters and the deployer
 		settings.ArgoCD, settings.Targets = r.argoCD, r.targets()
 	}
 	if len(r.policies) == 0 {
@@ -80,7 +80,7 @@ func (r *repository) workflow(all []file, ci string) ([]file, error) {
 	return append(all, file{path, data, about}), err
 }
 
-// ci returns the CI system by what is there.
+// ci returns the CI system, from the files of the repository.
 func (r *repository) ci() string {
 	switch {
 	case r.has(".github"):
@@ -103,7 +103,7 @@ func execute(name string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write writes a file that does not exist yet. It reports whether it did.
+// write writes a file if it does not exist, and reports whether it wrote it.
 func (r *repository) write(f file) (bool, error) {
 	path := filepath.Join(r.dir, filepath.FromSlash(f.path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -19,25 +19,25 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// repository is what there is in a repository.
+// repository is what was found in a repository.
 type repository struct {
-	// dir is its top.
+	// dir is its top directory.
 	dir string
-	// roots are the directories of the roots; kustomizations counts those that are one.
+	// roots are the directories of the roots; kustomizations counts those with a kustomization.
 	roots          []string
 	kustomizations int
-	// policies are the files with ValidatingAdmissionPolicies. engines are the policy engines whose
-	// own policies there are: preadmit does not judge by them.
+	// policies are the files with ValidatingAdmissionPolicies. engines are the other policy engines
+	// with policies in the repository, which preadmit does not evaluate.
 	policies []string
 	engines  []string
-	// argoCD and flux are set if an object of theirs says what is deployed.
+	// argoCD and flux are set if an object of theirs defines what is deployed.
 	argoCD, flux bool
 }
 
-// maxManifest is the largest file that is looked into, in bytes.
+// maxManifest is the largest file that is read, in bytes.
 const maxManifest = 8 << 20
 
-// look looks at the repository that a directory is in, or at the directory if it is in none.
+// look inspects the repository that contains a directory, or the directory if there is none.
 func look(ctx context.Context, p cli.Process, dir string) (*repository, error) {
 	if err := scan.CheckDirectory("PATH", dir); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (r *repository) readRoots(ctx context.Context, p cli.Process, tree fs.FS) e
 	return nil
 }
 
-// readManifests looks for words in all YAML files. Nothing is rendered.
+// readManifests searches all YAML files for keywords. It renders nothing.
 func (r *repository) readManifests(tree fs.FS) error {
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) {
@@ -100,7 +100,7 @@ func (r *repository) readManifests(tree fs.FS) error {
 	return nil
 }
 
-// read takes note of what a file has.
+// read records what a file contains.
 func (r *repository) read(name string, data []byte) {
 	has := func(words string) bool { return bytes.Contains(data, []byte(words)) }
 	if has("kind: ValidatingAdmissionPolicy\n") || has("kind: ValidatingAdmissionPolicy\r\n") {
@@ -121,8 +121,8 @@ func (r *repository) read(name string, data []byte) {
 // target is a directory that may be a cluster.
 type target struct{ Name, Dir string }
 
-// targets returns the directories with roots below one that is named like a collection of
-// clusters. There are none if there is only one.
+// targets returns the directories with roots whose parent is named like a collection of
+// clusters. It returns nil if there is only one.
 func (r *repository) targets() []target {
 	names := []string{"clusters", "environments", "envs", "env", "overlays", "stages"}
 	var all []target
@@ -141,20 +141,20 @@ func (r *repository) targets() []target {
 	for _, t := range all {
 		parents[path.Dir(t.Dir)] = true
 	}
-	if len(all) < 2 || len(parents) > 1 { // several collections are rather of applications
+	if len(all) < 2 || len(parents) > 1 { // several collections rather belong to applications
 		return nil
 	}
 	slices.SortFunc(all, func(a, b target) int { return strings.Compare(a.Dir, b.Dir) })
 	return all
 }
 
-// has reports whether there is a file or directory.
+// has reports whether a file or directory exists.
 func (r *repository) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name)))
 	return err == nil
 }
 
-// words describes what there is.
+// words describes what was found.
 func (r *repository) words() string {
 	text := fmt.Sprintf("%s with kustomizations, %s with plain manifests; ValidatingAdmissionPolicies in %s",
 		cli.Count(r.kustomizations, "directory", "directories"), cli.Count(len(r.roots)-r.kustomizations, "directory", "directories"),

@@ -1,5 +1,5 @@
-// Package playground is the command that serves the page to try policies on, and the one that judges
-// for it.
+// Package playground has the command that serves the page to try policies on, and the hidden command
+// that judges for the page.
 package playground
 
 import (
@@ -69,7 +69,7 @@ Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 	return cmd
 }
 
-// NewJudgeCommand returns the command that judges what is tried. It is not for users.
+// NewJudgeCommand returns the hidden command that judges for the playground.
 func NewJudgeCommand(p cli.Process) *cobra.Command {
 	var plain bool
 	var version string
@@ -102,7 +102,7 @@ func NewJudgeCommand(p cli.Process) *cobra.Command {
 	return cmd
 }
 
-// Versions are the minor versions of Kubernetes that can be judged as, the latest first.
+// Versions returns the minor versions of Kubernetes that can be imitated, the latest first.
 func Versions() []string {
 	all := release.Minors()
 	slices.Reverse(all)
@@ -148,7 +148,8 @@ func run(ctx context.Context, p cli.Process, port int, browse bool) error {
 	return nil
 }
 
-// local refuses requests to another name than the address, by which other sites could reach it.
+// local refuses requests for other host names than the address or localhost. Other sites could
+// reach the page by such names (DNS rebinding).
 func local(address string, next http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +161,7 @@ func local(address string, next http.Handler) http.Handler {
 	})
 }
 
-// openBrowser opens a page, if that can be done.
+// openBrowser opens a page in a browser, if possible.
 func openBrowser(stderr io.Writer, url string) {
 	program := []string{"xdg-open"}
 	switch runtime.GOOS {

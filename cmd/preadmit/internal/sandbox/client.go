@@ -29,7 +29,7 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{url: config.Host, http: made}, nil
 }
 
-// call is a call of the API.
+// call is a request to the API.
 type call struct {
 	method, path string
 	query        url.Values
@@ -40,17 +40,17 @@ type call struct {
 	user user.Info
 }
 
-// answer is what the server says to a call.
+// answer is the server's response to a call.
 type answer struct {
 	Code     int
 	Body     []byte
 	Warnings []string
 }
 
-// ok reports whether the server did as it was told.
+// ok reports whether the server accepted the request.
 func (a *answer) ok() bool { return a.Code < http.StatusBadRequest }
 
-// status is the Status of a refusal.
+// status returns the Status of a refusal.
 func (a *answer) status() metav1.Status {
 	var s metav1.Status
 	if err := json.Unmarshal(a.Body, &s); err != nil || s.Kind != "Status" {
@@ -67,7 +67,7 @@ func (a *answer) err() error {
 	return fmt.Errorf("the server answers %d: %s", a.Code, a.status().Message)
 }
 
-// do calls the API. The error is that of the connection: what the server refuses is an answer.
+// do calls the API. It returns an error for connection failures only: a refusal is an answer.
 func (c *client) do(ctx context.Context, q call) (*answer, error) {
 	req, err := c.request(ctx, q)
 	if err != nil {

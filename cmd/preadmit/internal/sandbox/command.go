@@ -11,10 +11,11 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// kubeconfigVariable is the environment variable by which clients find a kubeconfig.
+// kubeconfigVariable is the environment variable with the kubeconfig for clients.
 const kubeconfigVariable = "KUBECONFIG"
 
-// Look finds the program of a command, so that a mistake is reported before anything is started.
+// Look checks that the program of a command exists, so that a mistake is reported before
+// anything is started.
 func Look(name string) error {
 	if strings.ContainsRune(name, os.PathSeparator) {
 		if _, err := exec.LookPath(name); err != nil {
@@ -32,7 +33,7 @@ func Look(name string) error {
 }
 
 // Run runs a command with the server's kubeconfig, and returns a *cli.CommandError with its exit code
-// unless that is 0. When ctx ends, so does the command.
+// unless that is 0. It ends the command when ctx ends.
 func (s *Server) Run(ctx context.Context, p cli.Process, args []string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr

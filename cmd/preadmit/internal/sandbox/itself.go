@@ -14,15 +14,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// refusesItself reports whether a server refuses to create an object of a kind that is there for what it
-// holds, before it says that it is there: it takes it for a second default PriorityClass, or for a second
-// Service with a port or an address.
+// refusesItself reports whether the server refuses to create an existing object of a kind because of
+// what that object itself holds, instead of with AlreadyExists: a second default PriorityClass, or a
+// second Service with the same node port or address.
 func refusesItself(kind schema.GroupKind) bool {
 	return kind == schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"} || kind == schema.GroupKind{Kind: "Service"}
 }
 
-// askWithout asks again about the objects among those that were refused whose creation may be in its own
-// way, while what is there is away.
+// askWithout sends the requests again for those refused objects whose existing copy may be the reason for the
+// refusal, with the copy deleted meanwhile.
 func (l *Loader) askWithout(ctx context.Context, those []*Result) error {
 	byPath := map[string][]*Result{}
 	for _, r := range those {
@@ -41,11 +41,11 @@ func (l *Loader) askWithout(ctx context.Context, those []*Result) error {
 	return nil
 }
 
-// withoutOne takes an object away, asks about the results that are of it, and puts it back.
+// withoutOne deletes an object, sends the requests of its results again, and restores it.
 func (l *Loader) withoutOne(ctx context.Context, path string, of []*Result) (err error) {
 	got, err := l.client.do(ctx, call{method: http.MethodGet, path: path})
 	if err != nil || !got.ok() {
-		return err // it was refused when it was not there
+		return err // it does not exist, so it is not the reason for the refusal
 	}
 	there := map[string]any{}
 	if err := json.Unmarshal(got.Body, &there); err != nil {
@@ -68,8 +68,8 @@ func (l *Loader) withoutOne(ctx context.Context, path string, of []*Result) (err
 	return err
 }
 
-// askOnce asks about the creation of what is not there. The server learns a moment late that a
-// PriorityClass is gone.
+// askOnce sends a dry-run creation for an object that was deleted. It repeats it, since the server
+// notices the deletion of a PriorityClass with a delay.
 func (l *Loader) askOnce(ctx context.Context, r *Result) error {
 	at, err := l.place(r.Applied)
 	if err != nil {
@@ -85,12 +85,12 @@ func (l *Loader) askOnce(ctx context.Context, r *Result) error {
 	})
 }
 
-// isDefaultAlready reports whether an answer says that the PriorityClass itself is the default.
+// isDefaultAlready reports whether an answer says that the PriorityClass itself is already the default.
 func isDefaultAlready(v policy.Verdict, name string) bool {
 	return strings.HasSuffix(v.Message, fmt.Sprintf(": PriorityClass %s is already marked as default. Only one default can exist", name))
 }
 
-// putBack creates what was there again, as its deployer did.
+// putBack creates the deleted object again, as its deployer did.
 func (l *Loader) putBack(ctx context.Context, r *Result, there map[string]any) error {
 	if metadata, ok := there["metadata"].(map[string]any); ok {
 		for _, field := range []string{"resourceVersion", "uid", "creationTimestamp", "managedFields"} {

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// senders is how many objects are sent at once.
+// senders is how many objects are sent concurrently.
 const senders = 8
 
 // Loader loads the state of a cluster into a server.
@@ -33,10 +33,10 @@ type Loader struct {
 	mapper    meta.RESTMapper
 }
 
-// NewLoader returns what loads a server.
+// NewLoader returns a loader for a server.
 func NewLoader(s *Server) (*Loader, error) { return NewLoaderOf(s.config) }
 
-// NewLoaderOf returns what loads the server that a client's configuration is of.
+// NewLoaderOf returns a loader for the server of a client configuration.
 func NewLoaderOf(config *rest.Config) (*Loader, error) {
 	l := &Loader{}
 	var err error
@@ -49,7 +49,7 @@ func NewLoaderOf(config *rest.Config) (*Loader, error) {
 	return l, l.discover()
 }
 
-// discover learns the kinds that the server serves.
+// discover updates the mapper with the kinds that the server serves.
 func (l *Loader) discover() error {
 	groups, err := restmapper.GetAPIGroupResources(l.discovery)
 	if err != nil {
@@ -59,41 +59,42 @@ func (l *Loader) discover() error {
 	return nil
 }
 
-// Loaded is what a server was given.
+// Loaded is the state that was loaded into a server.
 type Loaded struct {
-	// Results are what it said to each object, in the order of the deployment: those that are
-	// judged, then those that were given.
+	// Results has the server's answer for each object, in the order of the deployment: the
+	// objects that are judged, then the given context.
 	Results []Result
-	// Namespaces are those that nothing defines and objects are in.
+	// Namespaces are the created namespaces: objects are in them, but nothing defines them.
 	Namespaces []string
-	// Unserved are definitions that the server has and whose kinds it does not serve, with why.
+	// Unserved are the definitions whose kinds the server does not serve, with the reason.
 	Unserved []string
-	// Admins are users whom the state does not give the rights to apply it.
+	// Admins are the users who were made cluster-admin, because the state does not grant them
+	// the rights to apply it.
 	Admins []string
 }
 
-// Result is what a server said to an object.
+// Result is the server's answer for an object.
 type Result struct {
 	scanner.Applied
-	// Given is set for an object of which no answer is expected.
+	// Given is set for an object of the given context, for which no answer is expected.
 	Given bool
-	// Answer is the server's.
+	// Answer is the server's answer.
 	Answer policy.Verdict
-	// Again is set for an object that another root defines as well, which was sent before.
+	// Again is set for an object that another root also defines and that was already sent.
 	Again bool
-	// Kept is set for an object that the server has from before, as it is.
+	// Kept is set for an object that the server already has unchanged.
 	Kept bool
-	// NoKind says that the server does not serve the kind of the object, empty if it does.
+	// NoKind is the message that the server does not serve the object's kind, empty if it does.
 	NoKind string
-	// open has the policies that were sent and read no Secret but the object that they judge.
+	// open has the names of the policies that take no Secret as their param.
 	open map[string]bool
-	// made is set if the object was not there before.
+	// made is set if the object did not exist before.
 	made bool
-	// created is set if the object was not there before, and all policies were in force.
+	// created is set if the object was sent to be created when all policies were in force.
 	created bool
 }
 
-// Why is why the server does not have the object.
+// Why returns the reason why the server does not have the object.
 func (r *Result) Why() string {
 	if r.NoKind != "" {
 		return r.NoKind
@@ -101,10 +102,10 @@ func (r *Result) Why() string {
 	return r.shown(r.Answer.Message)
 }
 
-// stages are the steps of loading, each of which needs what those before it load.
+// stages are the stages of loading, in order: each needs the objects of the previous ones.
 var stages = []string{"definitions", "namespaces", "what decides", "policies", "objects"}
 
-// stageOf returns the step in which an object is loaded.
+// stageOf returns the stage in which an object is loaded, as an index of stages.
 func stageOf(a scanner.Applied) int {
 	switch kind := a.Object.GroupVersionKind().GroupKind(); {
 	case kind == kinds.Definition:
@@ -133,7 +134,7 @@ func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) 
 	return out, err
 }
 
-// NewLoaded returns what is to be sent of the objects of a cluster.
+// NewLoaded returns the results for the objects of a cluster, before anything is sent.
 func NewLoaded(d scanner.Deployed) *Loaded {
 	out := &Loaded{}
 	first := map[admission.Key]bool{}
@@ -151,8 +152,8 @@ func NewLoaded(d scanner.Deployed) *Loaded {
 	return out
 }
 
-// stages sends the objects step by step. decided is called when what decides is loaded, but for
-// policies.
+// stages sends the objects stage by stage. It calls decided when everything that decides about
+// objects, except policies, is loaded.
 func (l *Loader) stages(ctx context.Context, out *Loaded, decided func() error) error {
 	for stage := range stages {
 		sent, err := l.stage(ctx, out, stage)
@@ -181,7 +182,7 @@ func (l *Loader) stages(ctx context.Context, out *Loaded, decided func() error) 
 	return nil
 }
 
-// sendAgain has objects sent that the server was taken to have.
+// sendAgain clears Kept for the objects that the server has lost, so that they are sent again.
 func (l *Loaded) sendAgain(lost func(*Result) bool) {
 	for i := range l.Results {
 		if r := &l.Results[i]; r.Kept && lost(r) {
@@ -190,14 +191,14 @@ func (l *Loaded) sendAgain(lost func(*Result) bool) {
 	}
 }
 
-// inMade reports whether an object is of a definition, or in a Namespace, that was not there before.
+// inMade reports whether an object belongs to a definition or a Namespace that did not exist before.
 func inMade(r *Result, l *Loaded) bool {
 	return slices.Contains(l.Namespaces, r.Key.Namespace) || slices.ContainsFunc(l.Results, func(d Result) bool {
 		return d.made && holds(&d, r)
 	})
 }
 
-// holds reports whether an object is the definition or the Namespace of another.
+// holds reports whether d is the definition or the Namespace of r.
 func holds(d, r *Result) bool {
 	switch d.Object.GroupVersionKind().GroupKind() {
 	case kinds.Definition:
@@ -208,7 +209,7 @@ func holds(d, r *Result) bool {
 	return false
 }
 
-// stage sends the objects of a step, and counts them.
+// stage sends the objects of a stage, and returns their number.
 func (l *Loader) stage(ctx context.Context, out *Loaded, stage int) (sent int, err error) {
 	var those []*Result
 	for i := range out.Results {
@@ -233,7 +234,7 @@ func (l *Loader) stage(ctx context.Context, out *Loaded, stage int) (sent int, e
 	})
 }
 
-// each does something with results, several at once.
+// each calls do for each result, several concurrently.
 func (l *Loader) each(ctx context.Context, stage string, those []*Result, do func(context.Context, *Result) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(senders)
@@ -250,7 +251,7 @@ func (l *Loader) each(ctx context.Context, stage string, those []*Result, do fun
 	return g.Wait()
 }
 
-// noKind says that the server does not serve the kind of an object.
+// noKind returns the message that the server does not serve the kind of an object.
 func noKind(o *admission.Object, err error) string {
 	kind := o.GroupVersionKind()
 	if noMatch := new(meta.NoKindMatchError); errors.As(err, &noMatch) {
@@ -259,7 +260,7 @@ func noKind(o *admission.Object, err error) string {
 	return err.Error()
 }
 
-// verdictOf returns an answer of the server as a scan has it.
+// verdictOf returns an answer of the server as a verdict, to compare with that of a scan.
 func verdictOf(a *answer) policy.Verdict {
 	v := policy.Verdict{Allowed: a.ok(), Warnings: a.Warnings}
 	if !v.Allowed {
@@ -280,7 +281,7 @@ func (l *Loaded) Refused() []*Result {
 	return refused
 }
 
-// Again counts the objects that were left out because another root defines them as well.
+// Again returns the number of objects that were not sent because another root also defines them.
 func (l *Loaded) Again() int {
 	n := 0
 	for _, r := range l.Results {
@@ -291,7 +292,7 @@ func (l *Loaded) Again() int {
 	return n
 }
 
-// Roots counts the roots that objects are of.
+// Roots returns the number of roots that the objects belong to.
 func (l *Loaded) Roots() int {
 	var roots []string
 	for _, r := range l.Results {
@@ -303,7 +304,7 @@ func (l *Loaded) Roots() int {
 	return len(slices.Compact(roots))
 }
 
-// CheckVersion refuses a server of another release than the one that a scan judges as.
+// CheckVersion returns an error if the server has another release than the one that a scan imitates.
 func (l *Loader) CheckVersion(want string) error {
 	info, err := l.discovery.ServerVersion()
 	if err != nil {

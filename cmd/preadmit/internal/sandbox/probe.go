@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// The probe's objects: a policy of each kind with its binding. They are made last and deleted when
-// they have their effect: then so does what was made before them in the same kinds.
+// The probe consists of a policy of each kind with its binding. They are created last, and deleted
+// once they have an effect: then the objects of the same kinds that were created before them have one
+// as well.
 const probeName = "preadmit-sandbox-probe-"
 
 const policiesRoot = "/apis/admissionregistration.k8s.io/v1/"
 
-// probe returns the objects of the probe, by their collections, in the order in which they are made.
+// probe returns the calls that create the objects of the probe, in order.
 func probe(name string) []call {
 	about := map[string]any{
 		"resourceRules": []any{map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"configmaps"}}},
@@ -45,13 +46,13 @@ func probe(name string) []call {
 	return made
 }
 
-// inForceWarning is the warning of the probe's policies. No policy can hide it from the client.
+// inForceWarning is the warning of the probe's policies. No other policy can suppress it.
 const inForceWarning = "policies are in force"
 
-// inForce waits until all policies that were loaded are in force. The server learns of them up to a
-// second late.
+// inForce waits until all policies that were loaded are in force. The server notices them with a
+// delay of up to a second.
 func (l *Loader) inForce(ctx context.Context) (err error) {
-	name := probeName + strings.ToLower(rand.Text()) // data that is kept may have one of an earlier run
+	name := probeName + strings.ToLower(rand.Text()) // random, since kept data may have the probe of an earlier run
 	objects := probe(name)
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)

@@ -23,11 +23,11 @@ import (
 // Program is the name of the server's program.
 const Program = "preadmit-sandbox"
 
-// stopTimeout is how long the server may take to end before it is killed.
+// stopTimeout is how long the server may take to stop before it is killed.
 const stopTimeout = 10 * time.Second
 
-// Find returns the server's program: the one beside this program, else the one on PATH. Directories of
-// PATH that are relative do not count: the work tree may have a program of that name.
+// Find returns the file of the server's program: in the directory of this program, else on PATH. It ignores
+// relative directories on PATH, since the work tree may have a program of that name.
 func Find(p cli.Process) (string, error) {
 	dirs := filepath.SplitList(p.Getenv("PATH"))
 	if p.Executable != "" {
@@ -49,11 +49,11 @@ func Find(p cli.Process) (string, error) {
 	return "", cli.Usagef("the server is a program of its own, %s, which is neither beside preadmit nor on PATH: install it with\n  go install github.com/preadmit/preadmit/cmd/%s@%s", Program, Program, version)
 }
 
-// Options say how the server is run.
+// Options configures a server.
 type Options struct {
 	// Program is the file of the server's program.
 	Program string
-	// Data is the directory that keeps the data; empty for data that goes with the server.
+	// Data is the directory in which to keep the data; if empty, the data is removed at the end.
 	Data string
 	// Port is the port on 127.0.0.1; 0 for any.
 	Port int
@@ -61,7 +61,7 @@ type Options struct {
 
 // Server is a running server.
 type Server struct {
-	// Kubeconfig is the file with which its clients reach it, as an administrator.
+	// Kubeconfig is the file of the kubeconfig for clients, with the rights of an administrator.
 	Kubeconfig string
 
 	dir    string
@@ -115,8 +115,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	return s, nil
 }
 
-// data returns the directory of the data, and makes it. Only its owner may enter it: it holds Secrets
-// in clear text.
+// data creates the directory of the data and returns it. Only its owner may have access, as it contains
+// Secrets in clear text.
 func (s *Server) data(kept string) (string, error) {
 	dir := filepath.Join(s.dir, "data")
 	if kept != "" {
@@ -139,10 +139,10 @@ func (s *Server) data(kept string) (string, error) {
 	return dir, nil
 }
 
-// Log is the file of the server's log.
+// Log returns the file of the server's log.
 func (s *Server) Log() string { return filepath.Join(s.dir, "server.log") }
 
-// await waits until the server says that it serves.
+// await waits until the server reports that it is ready.
 func (s *Server) await(ctx context.Context, stdout io.Reader) error {
 	said := make(chan string, 1)
 	go func() {
@@ -163,7 +163,7 @@ func (s *Server) await(ctx context.Context, stdout io.Reader) error {
 	}
 }
 
-// why is what the server said last: the reason that it ended.
+// why returns the reason why the server ended: its last error message in the log.
 func (s *Server) why() string {
 	data, err := os.ReadFile(s.Log())
 	if err != nil {
@@ -181,13 +181,13 @@ func (s *Server) why() string {
 	return lines[len(lines)-1]
 }
 
-// Ended is closed when the server has ended.
+// Ended returns a channel that is closed when the server has ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Err says why a server ended that nobody stopped.
+// Err returns the reason why the server ended without Stop.
 func (s *Server) Err() error { return errors.New("the server ended: " + s.why()) }
 
-// Stop ends the server and removes what is not kept.
+// Stop ends the server and removes its files, except the data in Options.Data.
 func (s *Server) Stop() {
 	if s.cmd != nil {
 		_ = s.stdin.Close()

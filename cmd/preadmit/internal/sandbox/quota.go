@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// quotaKind is that of ResourceQuotas.
+// quotaKind is the kind of ResourceQuotas.
 var quotaKind = schema.GroupKind{Kind: "ResourceQuota"}
 
-// counted waits until the usage of the ResourceQuotas that were loaded is known. Of one whose usage
-// stays unknown the server says so to each object that it would count.
+// counted waits until the usage of the loaded ResourceQuotas is known. It stops waiting, without an
+// error, if the usage of one stays unknown: the server then refuses each object that it would count.
 func (l *Loader) counted(ctx context.Context, out *Loaded) error {
 	for i := range out.Results {
 		r := &out.Results[i]
@@ -42,7 +42,8 @@ func (l *Loader) counted(ctx context.Context, out *Loaded) error {
 	return nil
 }
 
-// hasUsage reports whether a quota has the usage of all that it limits, as far as the server serves it.
+// hasUsage reports whether the status of a quota has the usage of all limited resources that the
+// server serves.
 func (l *Loader) hasUsage(q *corev1.ResourceQuota) bool {
 	for name, limit := range q.Spec.Hard {
 		if resource, ok := strings.CutPrefix(string(name), "count/"); ok {
@@ -57,10 +58,10 @@ func (l *Loader) hasUsage(q *corev1.ResourceQuota) bool {
 	return true
 }
 
-// quotaLag is how long the server may take to learn of a usage that is known.
+// quotaLag is how long the server may take to notice the usage in the status of a quota.
 const quotaLag = 2 * time.Second
 
-// do calls the API, again as long as the server has not learnt of the usage of a quota.
+// do calls the API. It repeats the call while the server does not know the usage of a quota.
 func (l *Loader) do(ctx context.Context, q call) (*answer, error) {
 	deadline := time.Now().Add(quotaLag)
 	for {
@@ -76,7 +77,7 @@ func (l *Loader) do(ctx context.Context, q call) (*answer, error) {
 	}
 }
 
-// uncounted reports whether an answer is that the usage of a quota is not known.
+// uncounted reports whether an answer says that the usage of a quota is not known.
 func uncounted(a *answer) bool {
 	if a.Code != http.StatusForbidden {
 		return false

@@ -11,14 +11,15 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// adminsName is the binding that lets users apply the state before its own roles are loaded.
+// adminsName is the ClusterRoleBinding that lets users apply the state before its own roles are
+// loaded.
 const (
 	bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 	adminsName   = "preadmit-sandbox:deployers"
 )
 
-// ghost is a user who has rights by the binding only: it shows when that is gone, which the server
-// learns late.
+// ghost is a user who has rights by that binding only. It is used to detect when the binding is gone,
+// which the server notices with a delay.
 var ghost user.Info = &user.DefaultInfo{Name: adminsName}
 
 // usersOf returns the users who apply objects, each once.
@@ -59,9 +60,9 @@ func (l *Loader) allow(ctx context.Context, users []user.Info) error {
 	})
 }
 
-// disallow takes from users the rights that allow gave them, but from those who could not apply the
-// state by its own roles, whom it returns: what policies learn of an authorizer is then what it says
-// in the cluster.
+// disallow revokes the rights that allow granted, so that policies get the same answers from the
+// authorizer as in the cluster. Users who could not apply the state with its own roles keep the rights;
+// disallow returns their names.
 func (l *Loader) disallow(ctx context.Context, users []user.Info) ([]string, error) {
 	a, err := l.client.do(ctx, call{method: http.MethodDelete, path: bindingsPath + "/" + adminsName})
 	if err == nil {
@@ -92,7 +93,7 @@ func (l *Loader) gone(ctx context.Context, u user.Info) error {
 	})
 }
 
-// lacking returns the users who may not do everything.
+// lacking returns the users who do not have all rights.
 func (l *Loader) lacking(ctx context.Context, users []user.Info) ([]user.Info, error) {
 	var lacking []user.Info
 	for _, u := range users {

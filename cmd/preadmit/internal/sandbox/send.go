@@ -17,13 +17,13 @@ import (
 // applyPatch is the content type of server-side apply.
 const applyPatch = "application/apply-patch+yaml"
 
-// manager manages the fields of objects without a known deployer.
+// manager is the field manager for objects without a known deployer.
 const manager = "preadmit-sandbox"
 
-// place is where an object is in the API.
+// place has the paths of an object in the API.
 type place struct{ collection, path string }
 
-// place returns where an object is, or an error if the server does not serve its kind.
+// place returns the paths of an object, or an error if the server does not serve its kind.
 func (l *Loader) place(a scanner.Applied) (place, error) {
 	kind := a.Object.GroupVersionKind()
 	mapping, err := l.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -42,7 +42,7 @@ func (l *Loader) place(a scanner.Applied) (place, error) {
 	return at, nil
 }
 
-// namespaceOf is the namespace of a namespaced object.
+// namespaceOf returns the namespace of a namespaced object.
 func namespaceOf(a scanner.Applied) string {
 	if a.Key.Namespace == "" {
 		return metav1.NamespaceDefault
@@ -50,14 +50,14 @@ func namespaceOf(a scanner.Applied) string {
 	return a.Key.Namespace
 }
 
-// manifest is what is sent of an object: as its deployer changes it before.
+// manifest returns the content to send for an object, as its deployer would send it.
 func manifest(a scanner.Applied) (map[string]any, error) {
 	content := runtime.DeepCopyJSON(a.Object.Content())
 	if metadata, ok := content["metadata"].(map[string]any); ok && a.Key.Namespace != "" && a.Object.Namespace() == "" {
 		metadata["namespace"] = a.Key.Namespace
 	}
 	switch {
-	case a.Applier == "": // it may be of another server
+	case a.Applier == "": // it may come from another server
 		if metadata, ok := content["metadata"].(map[string]any); ok {
 			for _, field := range []string{"managedFields", "resourceVersion", "uid"} {
 				delete(metadata, field)
@@ -71,7 +71,7 @@ func manifest(a scanner.Applied) (map[string]any, error) {
 	return content, nil
 }
 
-// parameters are those of a request by a deployer.
+// parameters returns the query parameters of a request by a deployer.
 func parameters(a scanner.Applied) url.Values {
 	query := url.Values{}
 	if by := a.Applier.Manager(); by != "" {
@@ -83,7 +83,7 @@ func parameters(a scanner.Applied) url.Values {
 	return query
 }
 
-// send applies an object as its deployer does. The answer's code says whether it was created.
+// send applies an object as its deployer does. The answer's code tells whether it was created.
 func (l *Loader) send(ctx context.Context, at place, a scanner.Applied) (*answer, error) {
 	content, err := manifest(a)
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *Loader) send(ctx context.Context, at place, a scanner.Applied) (*answer
 	}
 	q := call{method: http.MethodPost, path: at.collection, query: parameters(a), body: content, user: a.User}
 	switch {
-	case a.Object.Name() == "": // it has a name made, every time
+	case a.Object.Name() == "": // the server generates a new name every time
 	case a.Applier == "":
 		q.user = nil
 		applied(&q, at, manager, true)
@@ -102,7 +102,7 @@ func (l *Loader) send(ctx context.Context, at place, a scanner.Applied) (*answer
 	if err != nil || q.method != http.MethodPost || !exists(got) {
 		return got, err
 	}
-	applied(&q, at, a.Applier.Manager(), true) // it is there, from before
+	applied(&q, at, a.Applier.Manager(), true) // it exists already
 	return l.do(ctx, q)
 }
 
@@ -112,8 +112,8 @@ func applied(q *call, at place, by string, force bool) {
 	q.query.Set("force", strconv.FormatBool(force))
 }
 
-// tryCreate has the server say what it says to the creation of an object, and creates nothing. Of
-// one that is there, it says so last, when it has nothing else to say.
+// tryCreate returns the server's answer to the creation of an object, as a dry run. AlreadyExists counts
+// as created: the server returns it last, only if nothing else refuses the object.
 func (l *Loader) tryCreate(ctx context.Context, at place, a scanner.Applied) (*answer, error) {
 	content, err := manifest(a)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Loader) tryCreate(ctx context.Context, at place, a scanner.Applied) (*a
 	return got, err
 }
 
-// exists reports whether an answer is that the object is there.
+// exists reports whether an answer is AlreadyExists.
 func exists(a *answer) bool {
 	return a.Code == http.StatusConflict && a.status().Reason == metav1.StatusReasonAlreadyExists
 }

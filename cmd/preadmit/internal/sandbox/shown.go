@@ -9,10 +9,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// secret is the kind whose data is in no output.
+// secret is the kind of Secrets, whose data is not shown in any output.
 var secret = schema.GroupKind{Kind: "Secret"}
 
-// byPolicy is a text of a policy, as the server words it: what begins it, the policy's name, the rest.
+// byPolicy matches a message of a policy in the server's wording: its beginning and the policy's name.
 var byPolicy = regexp.MustCompile(`(?s)^(.*?[Pp]olicy ['"]([^'"]*)['"](?: with binding '[^']*')?(?: denied request)?: ).*$`)
 
 // openPolicies returns the names of the policies among results that take no Secret as their param.
@@ -31,9 +31,9 @@ func openPolicies(results []Result) map[string]bool {
 	return open
 }
 
-// shown is a text about the object without what it quotes of a Secret: what a scan shows of it if a
-// scan expects it too. Of another text of a policy that reads a Secret, or may do so, only its
-// beginning is shown.
+// shown returns a text about the object without values of Secrets. If a scan expects the same text, it
+// returns what the scan shows. For another text of a policy that reads or may read a Secret, it returns
+// only the beginning.
 func (r *Result) shown(text string) string {
 	if told, ok := r.Told[text]; ok {
 		return told
@@ -43,7 +43,7 @@ func (r *Result) shown(text string) string {
 		return m[1] + secrets.Hidden
 	}
 	if about && !isText(r.Object.Content()) {
-		return secrets.Hidden // the values that it quotes are not found
+		return secrets.Hidden // quoted values that are not text could not be found
 	}
 	return secrets.ConcealFor(text, r.Object)
 }

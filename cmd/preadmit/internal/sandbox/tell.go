@@ -12,11 +12,11 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// mostNamed is how many names a line has.
+// mostNamed is the maximum number of names in a line.
 const mostNamed = 10
 
-// Tell writes what was loaded, and what the server refused with the lines that a scan finds for it;
-// if quiet, only what it refused and what does not render.
+// Tell writes what was loaded, and the refused objects with their lines from a scan. If quiet, it
+// writes only what was refused and what does not render.
 func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	tellBroken(w, from)
 	tellUnserved(w, l)
@@ -39,14 +39,14 @@ func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	tellMade(w, l.Namespaces, l.Admins)
 }
 
-// tellUnserved writes which definitions define nothing.
+// tellUnserved writes the definitions whose kinds are not served.
 func tellUnserved(w io.Writer, l *Loaded) {
 	for _, definition := range l.Unserved {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line("CustomResourceDefinition "+definition+" is not served"))
 	}
 }
 
-// tellMade writes which Namespaces and administrators were made.
+// tellMade writes the Namespaces and cluster-admins that were created.
 func tellMade(w io.Writer, namespaces, admins []string) {
 	if n := len(namespaces); n > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(namespaces))
@@ -56,13 +56,13 @@ func tellMade(w io.Writer, namespaces, admins []string) {
 	}
 }
 
-// Broken reports whether a root that is judged does not render, or not all of it: what is in it is not
-// known.
+// Broken reports whether a judged root does not render, or only partly, so that its objects are not
+// all known.
 func Broken(from *scanner.Deployment) bool {
 	return slices.ContainsFunc(from.Unrendered, func(u scanner.Unrendered) bool { return u.Judged })
 }
 
-// tellBroken writes which roots do not render, or not all of them.
+// tellBroken writes the roots that do not render, or only partly.
 func tellBroken(w io.Writer, from *scanner.Deployment) {
 	none, partly := map[string]bool{}, map[string]bool{}
 	for _, u := range from.Unrendered {
@@ -81,7 +81,7 @@ func tellBroken(w io.Writer, from *scanner.Deployment) {
 	}
 }
 
-// placeIn is a line of a file, or a file or directory of which no line is known.
+// placeIn returns path:line, or only the path of a file or directory if the line is not known.
 func placeIn(l report.Location) string {
 	if l.StartLine == 0 {
 		return l.Path
@@ -101,8 +101,8 @@ func named(names []string) string {
 	return text
 }
 
-// placeOf is where a scan has a finding about an object, the one that says what the server says if
-// there are several, or else the object's root.
+// placeOf returns the place of a scan's finding about an object, preferably of one with the server's
+// message; without a finding, the object's root.
 func placeOf(r *Result, from *report.Report) string {
 	place := ""
 	for _, f := range from.Findings {

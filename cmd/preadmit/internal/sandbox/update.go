@@ -19,22 +19,22 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Update is a change of what a server was given.
+// Update is a change of the state of a server.
 type Update struct {
-	// Loaded is what it has been given now.
+	// Loaded is the new state.
 	*Loaded
-	// Deleted are the objects that are no more.
+	// Deleted are the objects that were deleted.
 	Deleted []Result
-	// Needed are Namespaces that nothing defines any more, and objects are in.
+	// Needed are the Namespaces that nothing defines any more, but that objects are in.
 	Needed []string
-	// Made are users who have become cluster-admin, as the state does not give them the rights to
-	// apply it.
+	// Made are the users who became cluster-admin, because the state does not grant them the
+	// rights to apply it.
 	Made []string
 }
 
-// Update applies what changed since before to the server: objects that are new, that differ, or that it
-// refused, and deletes those that are gone. Nothing is deleted that a root may have of which not all
-// objects are known.
+// Update applies the changes since before to the server: it sends objects that are new, that differ, or
+// that were refused, and deletes those that are gone. It does not delete objects that may belong to a root
+// whose objects are not all known.
 func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed, unknown []scanner.Unrendered) (*Update, error) {
 	out := &Update{Loaded: NewLoaded(d)}
 	had := map[admission.Key]*Result{}
@@ -54,7 +54,7 @@ func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed,
 		delete(had, r.Key)
 	}
 	gone := out.gone(before, had, unknown)
-	// Policies that are no more refuse nothing, and objects go with their definitions.
+	// Deleted policies must not refuse anything, and objects are deleted with their definitions.
 	first := slices.IndexFunc(gone, func(r Result) bool { return !isFirst(r) })
 	if first < 0 {
 		first = len(gone)
@@ -77,7 +77,7 @@ func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed,
 	return out, l.remove(ctx, gone[first:])
 }
 
-// renew sends what is new or differs, with the rights that it takes.
+// renew sends what is new or differs. It grants the deployers the rights for that meanwhile.
 func (l *Loader) renew(ctx context.Context, before *Loaded, out *Update) error {
 	users := usersOf(out.Results)
 	lacking, err := l.lacking(ctx, users)
@@ -103,8 +103,8 @@ func (l *Loader) renew(ctx context.Context, before *Loaded, out *Update) error {
 	})
 }
 
-// gone returns what is to be deleted of the objects that the server had: policies first, then
-// definitions, then the rest, what others need last. What stays is noted.
+// gone returns the objects to delete: policies first, then definitions, then the rest, with those that
+// others need last. It adds the objects that stay to u.Results.
 func (u *Update) gone(before *Loaded, had map[admission.Key]*Result, unknown []scanner.Unrendered) []Result {
 	var gone []Result
 	for i := range before.Results {
@@ -150,13 +150,13 @@ func isFirst(r Result) bool {
 	return kind == kinds.Definition || kinds.IsPolicy(kind)
 }
 
-// remove deletes objects, and notes the answers.
+// remove deletes objects, and records the answers.
 func (l *Loader) remove(ctx context.Context, gone []Result) error {
 	for i := range gone {
 		r := &gone[i]
 		at, err := l.place(r.Applied)
 		if err != nil {
-			continue // it went with its definition
+			continue // it was deleted with its definition
 		}
 		a, err := l.client.do(ctx, call{
 			method: http.MethodDelete, path: at.path, user: r.User,
@@ -177,7 +177,8 @@ func (l *Loader) remove(ctx context.Context, gone []Result) error {
 	return nil
 }
 
-// goneFor waits until a definition or Namespace is gone with its objects, and the kind is not served.
+// goneFor waits until a definition or Namespace is gone with its objects, and the kind of a definition
+// is no longer served.
 func (l *Loader) goneFor(ctx context.Context, r *Result, at place) error {
 	kind := r.Object.GroupVersionKind().GroupKind()
 	if kind != kinds.Definition && kind != kinds.Namespace {
@@ -201,8 +202,8 @@ func (l *Loader) goneFor(ctx context.Context, r *Result, at place) error {
 	return err
 }
 
-// Tell writes what changed, an object a line; if quiet, only what the server refuses and what does
-// not render.
+// Tell writes what changed, one line per object. If quiet, it writes only what the server refuses
+// and what does not render.
 func (u *Update) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	tellBroken(w, from)
 	tellUnserved(w, u.Loaded)

@@ -13,25 +13,25 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Difference is an object to which the server says something else than a scan expects.
+// Difference is an object for which the server's answer differs from that of a scan.
 type Difference struct {
 	*Result
-	// Server is its answer, Scan the one that was expected.
+	// Server is the server's answer, Scan the expected one.
 	Server, Scan string
 }
 
-// Verified is how the answers of the server compare.
+// Verified is the result of Verify.
 type Verified struct {
 	Compared    int
 	Differences []Difference
-	// Unknown are the objects of which a scan does not know the answer, and NoKind those of which the
-	// server has no definition and a scan knows that nothing judges them.
+	// Unknown are the objects for which a scan does not know the answer. NoKind are those whose kind the
+	// server does not serve and that nothing judges in a scan.
 	Unknown, NoKind []*Result
 }
 
-// Verify compares the answers of the server to the creation of each object with those that a scan
-// expects. What was sent before all policies were in force, or was there already, is sent again,
-// as a dry run.
+// Verify compares the server's answers to the creation of each object with those that a scan
+// expects. Objects that were sent before all policies were in force, or that already existed, are
+// sent again as a dry run.
 func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) {
 	var compared, again []*Result
 	out := &Verified{}
@@ -52,7 +52,7 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 	}
 	err := l.each(ctx, "verify", again, func(ctx context.Context, r *Result) error {
 		at, err := l.place(r.Applied)
-		if err != nil { // a scan refuses it for that, too
+		if err != nil { // a scan refuses it for the same reason
 			r.Answer = policy.Verdict{Message: noKind(r.Object, err)}
 			return nil
 		}
@@ -82,8 +82,8 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 	return out, nil
 }
 
-// warnsOfUnknown reports whether the server warns of a value that is sent in place of one that is not
-// known, and says the same otherwise.
+// warnsOfUnknown reports whether the answers are the same except for warnings of the server, which may
+// be about a stand-in for an unknown value of the object.
 func (r *Result) warnsOfUnknown() bool {
 	without := *r
 	without.Answer.Warnings = slices.DeleteFunc(slices.Clone(r.Answer.Warnings), func(w string) bool { return !slices.Contains(r.Scan().Warnings, w) })
@@ -96,18 +96,18 @@ func (l *Loader) unserved(r *Result) bool {
 	return err != nil
 }
 
-// Scan is the answer that a scan expects.
+// Scan returns the answer that a scan expects.
 func (r *Result) Scan() policy.Verdict { return r.Applied.Answer }
 
-// Same reports whether the server said what was expected: of several policies that deny, it names
-// any; warnings have no order; a scan does not know how much of a quota is used, nor which name is
-// generated.
+// Same reports whether the server's answer is the expected one. If several policies deny, the message
+// may be that of any; the order of warnings does not matter; a scan knows neither the usage of a quota
+// nor a generated name.
 func (r *Result) Same() bool {
 	server, scan := r.unnamed(r.Answer), r.unnamed(r.Scan())
 	if server.Allowed != scan.Allowed || !sameTexts(server.Warnings, scan.Warnings) {
 		return false
 	}
-	if server.Allowed || server.Code == 0 { // discovery says that the kind is not served
+	if server.Allowed || server.Code == 0 { // 0: the kind is not served according to discovery
 		return true
 	}
 	return slices.ContainsFunc(append(slices.Clone(r.Denials), scan), func(v policy.Verdict) bool {
@@ -116,10 +116,11 @@ func (r *Result) Same() bool {
 	})
 }
 
-// generated is how many characters a server adds to generateName, of which the name keeps the rest of 63.
+// generated is how many characters a server adds to generateName, which it cuts so that the name has at
+// most 63.
 const generated = 5
 
-// unnamed returns an answer without the end of a generated name.
+// unnamed returns an answer without the generated suffix of the name.
 func (r *Result) unnamed(v policy.Verdict) policy.Verdict {
 	begin := r.Object.GenerateName()
 	if begin == "" || r.Object.Name() != "" {
@@ -142,7 +143,7 @@ func sameTexts(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// Said is an answer to the object as it is shown.
+// Said returns the text to show for an answer, without values of Secrets.
 func (r *Result) Said(v policy.Verdict) string {
 	text := "allowed"
 	if !v.Allowed {

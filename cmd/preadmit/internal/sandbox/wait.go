@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// waitTimeout is how long the server may take until what it was given has its effect.
+	// waitTimeout is how long the server may take until an object has its effect.
 	waitTimeout = time.Minute
 	waitEvery   = 20 * time.Millisecond
 )
 
-// lateError is that a condition did not hold in time.
+// lateError is the error for a condition that did not become true in time.
 type lateError struct{ what string }
 
 func (e *lateError) Error() string {
 	return fmt.Sprintf("wait for %s: not within %s", e.what, waitTimeout)
 }
 
-// until waits until a condition holds.
+// until waits until a condition is true.
 func until(ctx context.Context, what string, holds func(context.Context) (bool, error)) error {
 	deadline := time.Now().Add(waitTimeout)
 	for {
@@ -51,8 +51,8 @@ func until(ctx context.Context, what string, holds func(context.Context) (bool, 
 	}
 }
 
-// established waits until the kinds of the definitions that were loaded are served, and learns them.
-// Definitions whose names the server does not accept are noted: their objects are refused.
+// established waits until the kinds of the loaded definitions are served, and discovers them. It adds
+// definitions whose kinds are never served to out.Unserved; their objects are refused.
 func (l *Loader) established(ctx context.Context, out *Loaded) error {
 	var collections []string
 	var definitions []*Result
@@ -90,7 +90,7 @@ func (l *Loader) established(ctx context.Context, out *Loaded) error {
 	})
 }
 
-// served returns the collections of the kind of a definition, or why there are none.
+// served returns the collections of the kind of a definition, or the reason why there are none.
 func (l *Loader) served(ctx context.Context, name string) (collections []string, why string, err error) {
 	err = until(ctx, name+" to be established", func(ctx context.Context) (bool, error) {
 		var definition struct {
@@ -145,8 +145,8 @@ func definedKind(r *Result) schema.GroupKind {
 	return schema.GroupKind{Group: group, Kind: kind}
 }
 
-// missingNamespaces makes the Namespaces that objects are in and nothing defines, and waits until
-// all have what controllers give them.
+// missingNamespaces creates the Namespaces that objects are in but nothing defines, and waits until
+// all needed Namespaces have the default ServiceAccount, which a controller creates.
 func (l *Loader) missingNamespaces(ctx context.Context, out *Loaded) ([]string, error) {
 	needed, made := map[string]bool{}, []string{}
 	for i := range out.Results {
@@ -166,7 +166,7 @@ func (l *Loader) missingNamespaces(ctx context.Context, out *Loaded) ([]string, 
 			return nil, err
 		case a.ok():
 			made = append(made, name)
-		case !exists(a): // and objects in it are refused, with the reason
+		case !exists(a): // refused: its objects will be refused as well, with the reason
 			continue
 		}
 		account := "/api/v1/namespaces/" + url.PathEscape(name) + "/serviceaccounts/default"

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// lookEvery is how often files are looked at.
+	// lookEvery is the polling interval.
 	lookEvery = 300 * time.Millisecond
 )
 
-// Watch is files that are looked at.
+// Watch polls files for changes.
 type Watch struct {
 	paths, without []string
 	seen           uint64
 }
 
-// NewWatch looks at the files at or below paths, but for those below the directories of without.
+// NewWatch returns a watch of the files at or below paths, except below the directories without.
 func NewWatch(paths, without []string) *Watch {
 	w := &Watch{paths: paths}
 	for _, dir := range without {
@@ -33,8 +33,8 @@ func NewWatch(paths, without []string) *Watch {
 	return w
 }
 
-// Follow calls changed each time that files were saved since NewWatch: once they stay as they are. It
-// returns when ctx ends, or with the error of changed.
+// Follow calls changed each time that files have changed since NewWatch and then stayed the same for one
+// interval. It returns nil when ctx ends, or the error of changed.
 func (w *Watch) Follow(ctx context.Context, changed func() error) error {
 	last := w.seen
 	tick := time.NewTicker(lookEvery)
@@ -56,13 +56,13 @@ func (w *Watch) Follow(ctx context.Context, changed func() error) error {
 	}
 }
 
-// stamp returns what differs when a file is saved, made or removed. Git's own files are not looked at.
+// stamp returns a hash of the names, sizes, times and modes of all files, except those in .git.
 func (w *Watch) stamp() uint64 {
 	h := fnv.New64a()
 	for _, path := range w.paths {
 		_ = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // it was removed meanwhile, or may not be read: then nothing is loaded of it
+				return nil // it was removed meanwhile, or is not readable and thus not loaded
 			}
 			if entry.IsDir() && (entry.Name() == ".git" || name != path && slices.Contains(w.without, realPath(name))) {
 				return filepath.SkipDir
@@ -76,7 +76,7 @@ func (w *Watch) stamp() uint64 {
 	return h.Sum64()
 }
 
-// realPath returns the path of a directory without symbolic links, or as it is if it is not there.
+// realPath returns the path of a directory without symbolic links, or only absolute if it does not exist.
 func realPath(dir string) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute

@@ -1,5 +1,5 @@
-// Package snapshot reads from a live cluster what judges requests - Namespaces,
-// CustomResourceDefinitions, policies, RBAC, classes - and writes it as one file for --context.
-// It lists and never writes. The file begins with a [Header], which says when it was taken, of
-// which server, and which kinds are whole.
+// Package snapshot reads the objects that decide about requests from a live cluster
+// (Namespaces, CustomResourceDefinitions, policies, RBAC, classes) and writes them as one file
+// for --context. It only lists objects. The file begins with a [Header], which has the time,
+// the server, and the kinds of which the snapshot has all objects.
 package snapshot

@@ -17,15 +17,15 @@ type Header struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Metadata   Metadata `json:"metadata"`
-	// Taken is when it was taken, Server of where, and Version is the server's.
+	// Taken is the time of the snapshot, Server the host, and Version the server's version.
 	Taken   time.Time `json:"taken"`
 	Server  string    `json:"server"`
 	Version string    `json:"version"`
-	// Complete are kinds, as KIND or KIND.GROUP, of which it has all objects.
+	// Complete are the kinds, as KIND or KIND.GROUP, of which it has all objects.
 	Complete []string `json:"complete"`
 }
 
-// Metadata makes a header an object like others.
+// Metadata is the metadata of a header, which has the form of a Kubernetes object.
 type Metadata struct {
 	Name string `json:"name"`
 }

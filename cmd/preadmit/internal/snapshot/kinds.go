@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// DefaultKinds are the kinds that are read without being asked for: what judges requests. The
-// kinds that policies take as params are added when the policies are known.
+// DefaultKinds returns the kinds that are read by default: those that decide about requests.
+// The kinds of params are added when the policies are known.
 func DefaultKinds() []schema.GroupKind {
 	const admission, rbac = "admissionregistration.k8s.io", "rbac.authorization.k8s.io"
 	return []schema.GroupKind{
@@ -24,7 +24,7 @@ func DefaultKinds() []schema.GroupKind {
 	}
 }
 
-// kindName is a kind as KIND or KIND.GROUP.
+// kindName returns a kind as KIND or KIND.GROUP.
 func kindName(kind schema.GroupKind) string {
 	if kind.Group == "" {
 		return kind.Kind
@@ -32,13 +32,13 @@ func kindName(kind schema.GroupKind) string {
 	return kind.Kind + "." + kind.Group
 }
 
-// served is a kind that the server has.
+// served is a kind that the server serves.
 type served struct {
 	schema.GroupVersionKind
 	plural string
 }
 
-// path is where its objects are listed.
+// path returns the path of the list of its objects.
 func (s served) path() string {
 	if s.Group == "" {
 		return "/api/" + s.Version + "/" + s.plural
@@ -63,7 +63,7 @@ func kindsOf(lists []*metav1.APIResourceList) ([]served, error) {
 	return all, nil
 }
 
-// findKind returns the kind of a name: KIND, KIND.GROUP or its plural.
+// findKind returns the kind with a name: KIND, KIND.GROUP or a plural.
 func findKind(all []served, name string) (served, error) {
 	var found []served
 	for _, s := range all {

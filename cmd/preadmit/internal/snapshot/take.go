@@ -25,18 +25,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Options say what is read.
+// Options configures what is read.
 type Options struct {
-	// Only are the kinds to read instead of the default ones, and Also more of them: KIND,
+	// Only are the kinds to read instead of the default ones, and Also additional ones: KIND,
 	// KIND.GROUP or plurals.
 	Only, Also []string
-	// SecretValues has the values of Secrets read, not only their keys.
+	// SecretValues is set to include the values of Secrets, not only their keys.
 	SecretValues bool
-	// Now is when it is.
+	// Now is the time of the snapshot.
 	Now time.Time
 }
 
-// Snapshot is what was read.
+// Snapshot has the objects that were read.
 type Snapshot struct {
 	Header
 	// Missed has the kinds that could not be read, each with the reason.
@@ -44,8 +44,8 @@ type Snapshot struct {
 	objects []*unstructured.Unstructured
 }
 
-// Take reads a cluster. Its error is that of the server as a whole; kinds that may not be read
-// are in Missed.
+// Take reads a cluster. It returns an error if the server cannot be used at all; kinds that
+// cannot be read are in Missed.
 func Take(ctx context.Context, cluster *rest.Config, o Options) (*Snapshot, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(cluster)
 	if err != nil {
@@ -82,7 +82,7 @@ func Take(ctx context.Context, cluster *rest.Config, o Options) (*Snapshot, erro
 	return &t.Snapshot, nil
 }
 
-// taking is a snapshot that is taken.
+// taking is a snapshot in progress.
 type taking struct {
 	Options
 	Snapshot
@@ -104,7 +104,7 @@ func (t *taking) kinds(ctx context.Context) error {
 	if len(t.Only) == 0 {
 		for _, kind := range DefaultKinds() {
 			i := slices.IndexFunc(t.all, func(s served) bool { return s.GroupKind() == kind })
-			if i < 0 { // of a server that is too old for it, there are none
+			if i < 0 { // the server is too old for this kind
 				continue
 			}
 			asked = append(asked, t.all[i])
@@ -121,7 +121,7 @@ func (t *taking) kinds(ctx context.Context) error {
 	return nil
 }
 
-// params are the kinds that policies take as params and that were not read yet.
+// params returns the kinds of params of policies that were not read yet.
 func (t *taking) params() []served {
 	var more []served
 	for _, o := range t.objects {
@@ -135,10 +135,10 @@ func (t *taking) params() []served {
 	return more
 }
 
-// page is how many objects one request lists.
+// page is the number of objects per list request.
 const page = 500
 
-// kind lists the objects of a kind. That it may not be read is noted.
+// kind reads the objects of a kind. A kind that cannot be listed is added to Missed.
 func (t *taking) kind(ctx context.Context, of served) error {
 	if t.read[of.GroupKind()] {
 		return nil
@@ -182,7 +182,7 @@ func (t *taking) kind(ctx context.Context, of served) error {
 	}
 }
 
-// said is the server's message, or the error.
+// said returns the server's message, or that of the error.
 func said(body []byte, err error) string {
 	var status metav1.Status
 	if json.Unmarshal(body, &status) == nil && status.Message != "" {
@@ -191,7 +191,7 @@ func said(body []byte, err error) string {
 	return err.Error()
 }
 
-// reduced is an object without what judges nothing.
+// reduced returns an object without the fields that do not affect decisions.
 func (t *taking) reduced(of served, item map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: item}
 	o.SetGroupVersionKind(of.GroupVersionKind)
@@ -201,7 +201,7 @@ func (t *taking) reduced(of served, item map[string]any) *unstructured.Unstructu
 		unstructured.RemoveNestedField(o.Object, "status")
 	}
 	annotations := o.GetAnnotations()
-	if kind := of.GroupKind(); kind == (schema.GroupKind{Kind: "Secret"}) || kind == kinds.Definition { // the values, or all of a large object again
+	if kind := of.GroupKind(); kind == (schema.GroupKind{Kind: "Secret"}) || kind == kinds.Definition { // it repeats the values, or a large object
 		delete(annotations, corev1.LastAppliedConfigAnnotation)
 	}
 	if data, ok := item["data"].(map[string]any); ok && of.GroupKind() == (schema.GroupKind{Kind: "Secret"}) && !t.SecretValues {
@@ -221,8 +221,8 @@ func (t *taking) reduced(of served, item map[string]any) *unstructured.Unstructu
 	return o
 }
 
-// managersOf returns the managers of an object's fields, but for those of subresources. When they wrote
-// changes with every run of a controller, and judges nothing.
+// managersOf returns the managed fields of an object, except those of subresources. It leaves out the
+// times, which change with every run of a controller and do not affect decisions.
 func managersOf(o *unstructured.Unstructured) []metav1.ManagedFieldsEntry {
 	var managers []metav1.ManagedFieldsEntry
 	for _, e := range o.GetManagedFields() {
@@ -234,10 +234,10 @@ func managersOf(o *unstructured.Unstructured) []metav1.ManagedFieldsEntry {
 	return managers
 }
 
-// Count is how many objects it has.
+// Count returns the number of objects.
 func (s *Snapshot) Count() int { return len(s.objects) }
 
-// Encode returns the file: equal snapshots give equal bytes.
+// Encode returns the content of the file. Equal snapshots give equal bytes.
 func (s *Snapshot) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	head, err := yaml.Marshal(s.Header)
