@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// drift compares what the server answers now with what is recorded of it. Where a
-// server chooses at random two records may differ: then preadmit, which knows what
-// may be chosen, agrees with both.
+// drift compares the server's current answers with its recorded ones. Where a server
+// chooses at random, two records may differ. Then preadmit, which knows the possible
+// choices, agrees with both.
 func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) error {
 	if r.Expected == nil {
 		if !c.update || r.generated {
@@ -24,7 +24,7 @@ func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) err
 		return writeYAML(filepath.Join(r.Dir, suite.ExpectedFile), r.record.Expected)
 	}
 	if r.Expected.RecordedFrom == "" || r.Expected.RecordedFrom == suite.Recorder {
-		// Not a server's: it only has to agree with preadmit, which agrees with the server.
+		// Not recorded from a server: it only has to agree with preadmit, which agrees with the server.
 		c.report.failures(r.name+" (its expected.yaml)", recorded)
 		return nil
 	}
@@ -52,7 +52,7 @@ func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) err
 	return writeYAML(filepath.Join(r.Dir, suite.ExpectedFile), r.record.Expected)
 }
 
-// keep keeps the record of a server of another version where it differs from that of the suite.
+// keep writes the record of a server of another version if it differs from that of the suite.
 func (c *conformance) keep(r *replayed, differs bool) error {
 	if differs {
 		c.report.otherwise++
@@ -70,9 +70,9 @@ func (c *conformance) keep(r *replayed, differs bool) error {
 	return writeYAML(filepath.Join(dir, suite.ExpectedFile), r.record.Expected)
 }
 
-// recordDifference is a field of two records that is not the same.
+// recordDifference is a field that differs between two records.
 type recordDifference struct {
-	request, field string // no request: policyErrors
+	request, field string // request is empty for policyErrors
 	recorded, now  any
 }
 
@@ -97,7 +97,7 @@ func recordDifferences(recorded, now *suite.Expected) ([]recordDifference, error
 	return all, nil
 }
 
-// verdictDifferences compares field by field, as JSON has them.
+// verdictDifferences compares two verdicts by their fields in JSON.
 func verdictDifferences(recorded, now *suite.Verdict) ([]recordDifference, error) {
 	if recorded == nil {
 		return []recordDifference{{request: now.Name, field: "the verdict", now: now.Allowed}}, nil

@@ -10,11 +10,11 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// definitionKind is the kind of definitions of other kinds.
+// definitionKind is the kind of CustomResourceDefinitions.
 var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// trees compares the objects of all trees: what is said to their creation and to
-// their update, and what becomes of them before policies see them.
+// trees compares the objects of all trees: the answers to their creation and update,
+// and the objects as policies see them.
 func (c *conformance) trees(ctx context.Context) error {
 	for _, path := range c.objects {
 		opened, err := c.openTrees(ctx, path)
@@ -36,8 +36,8 @@ func (c *conformance) trees(ctx context.Context) error {
 	return nil
 }
 
-// collection compares what definitions and namespaces are created as, then the
-// rest with these in the state, then updates of all that can be created.
+// collection compares the creation of definitions and namespaces, then of the other
+// objects with these in the state, then updates of these objects.
 func (c *conformance) collection(ctx context.Context, name string, found *collection) error {
 	definitions, rest := &suite.Suite{}, &suite.Suite{}
 	for _, v := range found.all {
@@ -64,8 +64,8 @@ func (c *conformance) collection(ctx context.Context, name string, found *collec
 	return err
 }
 
-// generated replays a suite and compares; nil when it has no requests or cannot be
-// asked.
+// generated replays a suite and compares. It returns nil if the suite has no requests
+// or cannot be replayed.
 func (c *conformance) generated(ctx context.Context, name string, s *suite.Suite) (*replayed, error) {
 	if len(s.Requests) == 0 {
 		return nil, nil
@@ -79,8 +79,8 @@ func (c *conformance) generated(ctx context.Context, name string, s *suite.Suite
 	return r, c.compare(ctx, []*replayed{r})
 }
 
-// stateFor is the state for the objects: the namespaces they are in, and the
-// definitions that the server accepts.
+// stateFor returns the state for the objects: their namespaces, and the definitions
+// that the server accepts.
 func stateFor(found *collection, definitions *replayed) []*admission.Object {
 	var state []*admission.Object
 	have := map[string]bool{}
@@ -106,12 +106,13 @@ func stateFor(found *collection, definitions *replayed) []*admission.Object {
 	return state
 }
 
-// isDefinition reports whether other objects need the object to be there.
+// isDefinition reports whether an object is a Namespace or a CustomResourceDefinition,
+// which other objects need.
 func isDefinition(key admission.Key) bool {
 	return key.Group == "" && key.Kind == "Namespace" || key.Group == definitionKind.Group && key.Kind == definitionKind.Kind
 }
 
-// updatesOf are an update of every object by itself, and by the next version of it.
+// updatesOf returns updates of every object to itself, and to its next version.
 func updatesOf(found *collection) []suite.Request {
 	var all []suite.Request
 	for _, v := range found.all {

@@ -34,8 +34,8 @@ type options struct {
 	preadmit, apiServer string
 	kubectl             string
 	update              bool
-	// version is that of the kube-apiserver, where it is not the one that suites are recorded from;
-	// then records is where those records are kept that differ.
+	// version is the version of the kube-apiserver, if it differs from the one that suites are
+	// recorded from. records is then the directory for records that differ.
 	version, records string
 	generate         uint
 	seed             uint64

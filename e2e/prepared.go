@@ -22,15 +22,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// prepared compares the objects that policies see: what the server answered, and
-// what it had stored, with what preadmit shows to policies.
+// prepared compares the objects that policies see: the objects that the server returned
+// and had stored, with those that preadmit passes to policies.
 func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 	p := newPreparer(ctx, r.Suite)
 	for i := range r.Requests {
 		request := &r.Requests[i]
 		object, old := r.record.Objects[request.Name], r.record.OldObjects[request.Name]
 		if request.Subresource != "" {
-			old = nil // of a subresource the old object is another kind
+			old = nil // the old object of a subresource has another kind
 		}
 		if object != nil && !answersAsAdmitted(p.cluster, request) {
 			c.report.skip(errNotAsAdmitted)
@@ -45,7 +45,7 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 			return fmt.Errorf("request %s: %w", request.Name, err)
 		}
 		if ours == nil {
-			continue // preadmit refuses: then the verdicts have been compared
+			continue // preadmit refuses the request; the verdicts have been compared
 		}
 		c.report.objects += server.count()
 		differences := server.compare(ours)
@@ -66,7 +66,7 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 	return nil
 }
 
-// count returns how many of the objects there are.
+// count returns the number of objects that are not nil.
 func (p preparedObjects) count() (n int) {
 	for _, o := range []map[string]any{p.object, p.old} {
 		if o != nil {
@@ -76,7 +76,7 @@ func (p preparedObjects) count() (n int) {
 	return n
 }
 
-// compare returns how others differ from the objects that there are.
+// compare returns the differences of others from the objects that are not nil.
 func (p preparedObjects) compare(others *preparedObjects) []pathDifference {
 	var differences []pathDifference
 	if p.object != nil {
@@ -88,12 +88,12 @@ func (p preparedObjects) compare(others *preparedObjects) []pathDifference {
 	return differences
 }
 
-// errNotAsAdmitted is why an object is not compared.
+// errNotAsAdmitted is the reason why an object is not compared.
 var errNotAsAdmitted = errors.New("the object of the answer is not what policies see: of a kind that is not stored, or a version that is not")
 
-// answersAsAdmitted reports whether the server answers with the object as policies
-// see it. Reviews are answered and not stored; custom resources come back from the
-// version that is stored, pruned by it, and new ones with the defaults of a status.
+// answersAsAdmitted reports whether the server returns the object as policies see it.
+// Reviews are not stored. Custom resources are converted from the storage version and
+// pruned by it, and new ones have the defaults of a status.
 func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
 	o := admission.NewObject(request.Object)
 	kind := o.GroupVersionKind()
@@ -117,7 +117,7 @@ func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
 	return request.OldObject != nil || !defaults || !dropped
 }
 
-// storageVersion is the version in which custom resources are stored.
+// storageVersion returns the version of a definition in which its resources are stored.
 func storageVersion(definition *admission.Object) map[string]any {
 	spec, _ := definition.Content()["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
@@ -129,9 +129,9 @@ func storageVersion(definition *admission.Object) map[string]any {
 	return nil
 }
 
-// stored returns the object of a request as the server answers with it: read back
-// from its storage, which turns empty lists into none and defaults once more. Nil
-// for objects that are not of the main scheme, with which storage does nothing.
+// stored returns the object of a request as the server returns it: read back from its
+// storage, which drops empty lists and sets defaults again. It returns nil for objects
+// outside of the main scheme, which storage does not change.
 func stored(request *admission.Request) (map[string]any, error) {
 	if request.GetObject() == nil {
 		return nil, nil
@@ -161,8 +161,8 @@ func readBack(object runtime.Object, gv schema.GroupVersion) (map[string]any, er
 	return admission.Content(versioned)
 }
 
-// storedContent is stored for an object that is given as policies see it. Of custom resources only
-// the metadata is read back.
+// storedContent is stored for the content of an object as policies see it. For custom resources
+// only the metadata is read back.
 func storedContent(content map[string]any) (map[string]any, error) {
 	gv := admission.NewObject(content).GroupVersionKind().GroupVersion()
 	if !legacyscheme.Scheme.IsVersionRegistered(gv) {
@@ -187,7 +187,7 @@ func storedContent(content map[string]any) (map[string]any, error) {
 	return asJSON(back)
 }
 
-// rereadMetadata reads the metadata of a custom resource, and of the resources that are embedded in it, as a server does
+// rereadMetadata decodes the metadata of a custom resource, and of resources embedded in it, as a server does
 // that reads it from etcd.
 func rereadMetadata(value any) error {
 	switch v := value.(type) {
@@ -216,7 +216,7 @@ func rereadMetadata(value any) error {
 	return nil
 }
 
-// asJSON returns an object with the types that JSON has.
+// asJSON returns an object with the types of decoded JSON.
 func asJSON(object map[string]any) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -226,14 +226,13 @@ func asJSON(object map[string]any) (map[string]any, error) {
 	return decoded, json.Unmarshal(data, &decoded)
 }
 
-// pathDifference is a field that is not the same in two objects; nil where it is
-// absent.
+// pathDifference is a field that differs between two objects; nil where it is absent.
 type pathDifference struct {
 	path         string
 	server, ours any
 }
 
-// compareObjects compares all but what a server makes up.
+// compareObjects compares two objects, except for values that a server generates.
 func compareObjects(path string, server, ours map[string]any) []pathDifference {
 	neutral(server)
 	neutral(ours)
@@ -283,8 +282,8 @@ func presence(is bool) any {
 	return nil
 }
 
-// neutral takes out what a server makes up: identity, times, and who manages which
-// fields; and returns the same name to addresses and ports that it allocates.
+// neutral removes what a server generates: identity, times and managed fields. It
+// replaces addresses and ports that the server allocates by a fixed text.
 func neutral(o map[string]any) {
 	metadata, _ := o["metadata"].(map[string]any)
 	uid, _ := metadata["uid"].(string)
@@ -313,7 +312,7 @@ func neutral(o map[string]any) {
 		status, _ := o["status"].(map[string]any)
 		withoutTimes(status["conditions"])
 	case "FlowSchema":
-		delete(o, "status") // which the server writes some time later
+		delete(o, "status") // the server writes it some time later
 	case "PersistentVolume":
 		status, _ := o["status"].(map[string]any)
 		delete(status, "lastPhaseTransitionTime")
@@ -322,10 +321,10 @@ func neutral(o map[string]any) {
 	}
 }
 
-// tokenVolume is the name of the volume with a Pod's token.
+// tokenVolume matches the name of the volume with a Pod's token.
 var tokenVolume = regexp.MustCompile(`(kube-api-access-)[a-z0-9]{5}\b`)
 
-// renamed replaces all texts of a value.
+// renamed replaces all strings in a value.
 func renamed(v any, with func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -342,7 +341,7 @@ func renamed(v any, with func(string) string) any {
 	return v
 }
 
-// allocated hides addresses and ports of a Service.
+// allocated replaces the allocated addresses and ports of a Service.
 func allocated(service map[string]any) {
 	spec, _ := service["spec"].(map[string]any)
 	if ip, _ := spec["clusterIP"].(string); ip != "" && ip != "None" {
@@ -362,7 +361,7 @@ func allocated(service map[string]any) {
 	}
 }
 
-// withoutTimes hides when conditions came.
+// withoutTimes removes the times of conditions.
 func withoutTimes(conditions any) {
 	all, _ := conditions.([]any)
 	for _, c := range all {
@@ -373,7 +372,7 @@ func withoutTimes(conditions any) {
 	}
 }
 
-// conditions hides when the conditions of a definition came, and in which order.
+// conditions removes the times of a definition's conditions, and sorts them.
 func conditions(definition map[string]any) {
 	status, _ := definition["status"].(map[string]any)
 	all, _ := status["conditions"].([]any)

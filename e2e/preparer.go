@@ -15,7 +15,7 @@ import (
 type preparer struct {
 	state   *admission.Index
 	cluster *admission.Cluster
-	// policies are those that the server accepts.
+	// policies are the policies that the server accepts.
 	policies  *policy.Set
 	mutations mutation.Compiler
 }
@@ -31,8 +31,8 @@ func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
 	return admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
 }
 
-// otherOrder returns a preparer that has the policies that change objects the other way round. A server
-// has them in an order of its own making, which is not the same after a restart.
+// otherOrder returns a preparer with the mutating policies in reverse order. A server has them in
+// an arbitrary order, which may change with a restart.
 func (p *preparer) otherOrder() *preparer {
 	other := &preparer{state: p.state, cluster: p.cluster, policies: &policy.Set{}}
 	*other.policies = *p.policies
@@ -41,11 +41,11 @@ func (p *preparer) otherOrder() *preparer {
 	return other
 }
 
-// preparedObjects are those of a request as policies see them.
+// preparedObjects are the objects of a request as policies see them, nil if there is none.
 type preparedObjects struct{ object, old map[string]any }
 
-// prepare returns the objects of a request as policies see them, and as a server
-// returns them back that stored them; nil when preadmit refuses the request.
+// prepare returns the objects of a request as policies see them, the new one as a server
+// returns it from its storage. It returns nil if preadmit refuses the request.
 func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
 	cluster := p.cluster
 	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
@@ -79,8 +79,8 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 	return ours, err
 }
 
-// rereadCustom returns a custom resource as a server reads it from etcd: without what policies wrote that its schema
-// does not know, which those that validate see.
+// rereadCustom returns a custom resource as a server reads it from etcd: without the fields that policies wrote and
+// its schema does not have. Validating policies do see these fields.
 func rereadCustom(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, object map[string]any) (map[string]any, error) {
 	if ask.Mutator == nil || ask.Subresource != "" || object == nil {
 		return object, nil

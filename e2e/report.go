@@ -13,22 +13,22 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// report writes differences as they are found, and counts.
+// report writes differences as they are found, and counts them.
 type report struct {
 	w io.Writer
 
 	suites, requests, objects int
-	// ours are differences of preadmit from the server, drifts those of the server from
-	// what is recorded, changed are objects that preadmit prepares otherwise, failed
-	// are suites that could not be asked.
+	// ours counts differences of preadmit from the server, drifts differences of the
+	// server from its record, changed objects that preadmit prepares differently, and
+	// failed suites that could not be replayed.
 	ours, drifts, changed, failed int
-	// chance counts what differs from the record where the server chooses at random.
+	// chance counts differences from the record where the server chooses at random.
 	chance int
-	// otherwise are the suites that a server of another version answers otherwise than their record.
+	// otherwise counts suites for which a server of another version differs from the record.
 	otherwise int
-	// unknowns are requests of which preadmit does not say whether they are allowed, by reason.
+	// unknowns counts requests that preadmit does not know to be allowed or denied, by reason.
 	unknowns map[string]int
-	// skipped are objects of trees that could not be asked about, by reason.
+	// skipped counts objects of trees that could not be sent, by reason.
 	skipped map[string]int
 }
 
@@ -39,13 +39,13 @@ func (r *report) count(s *suite.Suite) {
 
 func (r *report) differences() int { return r.ours + r.drifts + r.changed + r.failed }
 
-// unasked lists a suite that could not be sent.
+// unasked writes a suite or request that could not be sent.
 func (r *report) unasked(name string, err error) {
 	r.failed++
 	fmt.Fprintf(r.w, "FAILED   %s: %v\n", name, err)
 }
 
-// skip counts an object of a tree that the server could not be asked about.
+// skip counts an object of a tree that could not be sent.
 func (r *report) skip(err error) {
 	if r.skipped == nil {
 		r.skipped = map[string]int{}
@@ -53,7 +53,7 @@ func (r *report) skip(err error) {
 	r.skipped[err.Error()]++
 }
 
-// unknown counts a request of which preadmit does not know whether it is allowed.
+// unknown counts a request that preadmit does not know to be allowed or denied.
 func (r *report) unknown(why string) {
 	if r.unknowns == nil {
 		r.unknowns = map[string]int{}
@@ -61,7 +61,7 @@ func (r *report) unknown(why string) {
 	r.unknowns[why]++
 }
 
-// failures lists where preadmit answers differently.
+// failures writes the differences of preadmit from the server.
 func (r *report) failures(name string, result *reports.SuiteResult) {
 	for _, f := range result.Failures {
 		request := f.Request
@@ -75,7 +75,7 @@ func (r *report) failures(name string, result *reports.SuiteResult) {
 	}
 }
 
-// drift lists where the server answers differently from its record.
+// drift writes a difference of the server from its record.
 func (r *report) drift(name string, d recordDifference) {
 	r.drifts++
 	request := d.request
@@ -103,7 +103,7 @@ func value(v any) string {
 	return strings.TrimSpace(text.String())
 }
 
-// summary ends the report.
+// summary writes the counts.
 func (r *report) summary(source string, took time.Duration) {
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
 		fmt.Fprintf(r.w, "SKIPPED  %d objects or suites: %s\n", r.skipped[reason], reason)
@@ -118,7 +118,7 @@ func (r *report) summary(source string, took time.Duration) {
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())
 }
 
-// object lists how an object that policies see differs.
+// object writes the differences in an object that policies see.
 func (r *report) object(name string, differences []pathDifference) {
 	r.changed++
 	for _, d := range differences {

@@ -20,7 +20,7 @@ import (
 // conformance is one run of the command.
 type conformance struct {
 	*options
-	dir      string // for what the run writes
+	dir      string // temporary directory of the run
 	cluster  *live.Cluster
 	recorder *replay.Recorder
 	report   *report
@@ -33,13 +33,13 @@ type replayed struct {
 	name string
 	*suite.Suite
 	record *replay.Record
-	// copy is the directory of the suite with the answers as expected.yaml.
+	// copy is the directory of a copy of the suite, with the answers as expected.yaml.
 	copy string
-	// generated is set for suites made of the objects of a tree.
+	// generated is set for suites generated from the objects of a tree.
 	generated bool
 }
 
-// run compares all and returns the number of differences.
+// run compares everything and returns the number of differences.
 func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (differences int, err error) {
 	began := time.Now()
 	binaries, err := live.FindBinaries(o.apiServer)
@@ -110,7 +110,7 @@ func (c *conformance) suites(ctx context.Context, dirs []string) error {
 	return c.compare(ctx, all)
 }
 
-// open opens a suite. The server is asked also about one whose records have another form.
+// open opens a suite. If its records have an invalid format, it opens the suite without them.
 func (c *conformance) open(dir string) (*suite.Suite, error) {
 	s, err := suite.Open(dir)
 	if err == nil {
@@ -136,15 +136,15 @@ func (f withoutRecords) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// replay asks the server. A suite that it cannot be asked is reported; the error is
-// about the run.
+// replay sends a suite to the server. It reports a suite that cannot be sent and returns
+// nil; an error is about the whole run.
 func (c *conformance) replay(ctx context.Context, name string, s *suite.Suite) (*replayed, error) {
 	record, err := c.recorder.Record(ctx, s)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil && c.version != "" && isUnknownKind(err) {
-		c.report.skip(err) // what the suite needs came later
+		c.report.skip(err) // the suite needs a kind of a later version
 		return nil, nil
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *conformance) replay(ctx context.Context, name string, s *suite.Suite) (
 	return r, writeSuite(r.copy, s, record.Expected)
 }
 
-// compare compares replayed suites three ways.
+// compare compares replayed suites: preadmit with the server, and both with the records.
 func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	if len(all) == 0 {
 		return nil
@@ -190,8 +190,8 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	return nil
 }
 
-// unasked lists requests that could not be sent. preadmit must not
-// pretend to know the answer.
+// unasked reports requests that could not be sent. preadmit must not claim to know
+// their answer.
 func (c *conformance) unasked(r *replayed, now *reports.SuiteResult) {
 	for i := range now.Verdicts {
 		v := &now.Verdicts[i]

@@ -11,7 +11,7 @@ import (
 	reports "github.com/preadmit/preadmit/report"
 )
 
-// testSuites runs preadmit test on suites, as the version of the server, and returns the results by directory.
+// testSuites runs preadmit test on suites, with the version of the server, and returns the results by directory.
 func (o *options) testSuites(ctx context.Context, dirs []string) (map[string]*reports.SuiteResult, error) {
 	results := map[string]*reports.SuiteResult{}
 	if len(dirs) == 0 {

@@ -15,10 +15,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// bundleSuffix is the ending of git bundles.
+// bundleSuffix is the file name extension of git bundles.
 const bundleSuffix = ".bundle"
 
-// tree is a tree of manifests, and what it is called.
+// tree is a tree of manifests with its name.
 type tree struct {
 	name string
 	fs.FS
@@ -53,14 +53,13 @@ func (c *conformance) openTrees(ctx context.Context, path string) ([]tree, error
 	return trees, nil
 }
 
-// versions are the different objects of one key, in the order in which trees have
-// them.
+// versions has the different objects with one key, in the order in which they were found.
 type versions struct {
 	key     admission.Key
 	objects []*admission.Object
 }
 
-// collection is what trees hold: each object once.
+// collection has the objects of several trees, each object once.
 type collection struct {
 	cluster *admission.Cluster
 	seen    map[string]bool
@@ -77,7 +76,7 @@ func newCollection() *collection {
 	}
 }
 
-// add renders all roots of a tree.
+// add renders all roots of a tree and adds their objects.
 func (c *collection) add(ctx context.Context, t tree) error {
 	renderer := sources.NewRenderer(t, render.Options{})
 	found, err := renderer.Discover(ctx)

@@ -25,8 +25,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// updates compares generated updates: each is applied to the server as the appliers do, and
-// scanned.
+// updates compares generated updates: it applies each to the server as each applier does, and
+// scans it.
 func (c *conformance) updates(ctx context.Context) (err error) {
 	if c.generate == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (c *conformance) updates(ctx context.Context) (err error) {
 		}
 		var all []updates.Update
 		for number := c.seed; number < c.seed+uint64(c.generate); number++ {
-			// What another applier made may be there yet: finalizers keep it.
+			// Names differ by applier: finalizers may keep an object of a previous applier.
 			all = append(all, generator.Update(number, fmt.Sprintf("u-%d-%s", number, by)))
 		}
 		fmt.Fprintf(c.progress, "%s: %d updates\n", by, len(all))
@@ -72,7 +72,7 @@ func (c *conformance) updates(ctx context.Context) (err error) {
 	return nil
 }
 
-// run asks about all updates and compares.
+// run sends all updates and compares.
 func (r *updateRun) run(ctx context.Context, state []*admission.Object, all []updates.Update) error {
 	if err := r.write("context/context.yaml", state...); err != nil {
 		return err
@@ -95,29 +95,29 @@ func (r *updateRun) run(ctx context.Context, state []*admission.Object, all []up
 	return r.compare(ctx)
 }
 
-// updateRun is the updates of one applier.
+// updateRun compares the updates of one applier.
 type updateRun struct {
 	*conformance
 	generator *updates.Generator
 	by        apply.Applier
 	dir       string
 	server    *live.Server
-	// answers are those of the server, by operation and object.
+	// answers has the server's answers by operation and object, like "CREATE Pod u-1-flux".
 	answers map[string]answered
-	// written is how often others wrote to an object.
+	// written counts the writes by others.
 	written int
 }
 
-// answered is an answer to a manifest that is applied; no Answer where kubectl sends nothing.
+// answered is the answer to an applied manifest. Answer is nil if kubectl sends nothing.
 type answered struct {
 	*live.Answer
 	manifest map[string]any
-	// old is the object before, unchanged is set where kubectl says that nothing is to be changed.
+	// old is the object before; unchanged is set if kubectl reports that it is unchanged.
 	old       map[string]any
 	unchanged bool
 }
 
-// ask applies the manifest before and, where the server takes it, the one after, which is not kept.
+// ask applies the base manifest and, if the server accepts it, the head manifest as a dry run.
 func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	place, err := r.server.Place(ctx, admission.NewObject(u.Base))
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *updateRun) apply(ctx context.Context, place live.Place, manifest map[st
 	})
 }
 
-// record keeps an answer, and writes the manifest for the scan.
+// record records an answer, and writes the manifest for the scan.
 func (r *updateRun) record(operation, dir string, manifest map[string]any, a answered) error {
 	o := admission.NewObject(manifest)
 	r.answers[operation+" "+o.GroupVersionKind().Kind+" "+o.Name()] = a
@@ -201,7 +201,7 @@ func (r *updateRun) write(name string, objects ...*admission.Object) error {
 	return os.WriteFile(path, text.Bytes(), 0o644)
 }
 
-// compare scans what was applied and compares.
+// compare scans the applied manifests and compares the answers.
 func (r *updateRun) compare(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, "nothing"), 0o755); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (r *updateRun) compare(ctx context.Context) error {
 			operation = "UPDATE"
 		}
 		if _, err := os.Stat(filepath.Join(r.dir, pair[1])); errors.Is(err, fs.ErrNotExist) {
-			continue // nothing was created that could be updated
+			continue // no object was created, so there are no updates
 		}
 		scanned, err := r.scan(ctx, pair[0], pair[1])
 		if err != nil {
@@ -254,7 +254,7 @@ func (r *updateRun) scan(ctx context.Context, base, head string) (*reports.Repor
 	return &scanned, nil
 }
 
-// compareAnswer compares an answer of the server with a request of the report.
+// compareAnswer compares an answer of the server with a request in the report.
 func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Request) {
 	if ours != nil && strings.HasPrefix(name, "UPDATE") && strings.Contains(name, "AdmissionPolicy") { // judged as new
 		r.compareAllowed(name, server, ours)
@@ -274,7 +274,7 @@ func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Re
 	}
 }
 
-// areComparable reports whether both sides have a request to compare, and counts it where they do not.
+// areComparable reports whether both sides have a request to compare. If not, it counts or reports that.
 func (r *updateRun) areComparable(name string, server answered, ours *reports.Request) bool {
 	switch {
 	case server.unchanged && (ours == nil || ours.Allowed != nil && *ours.Allowed):
@@ -292,14 +292,14 @@ func (r *updateRun) areComparable(name string, server answered, ours *reports.Re
 	case server.unchanged:
 		r.report.unasked(name, errors.New("kubectl has nothing to change"))
 	case strings.HasSuffix(server.Status().Message, ": provided port is already allocated"):
-		r.report.chance++ // another example has it
+		r.report.chance++ // another example uses the port
 	default:
 		return true
 	}
 	return false
 }
 
-// compareVerdict compares what both sides answer, and reports whether that is the same.
+// compareVerdict compares the verdicts of both sides, and reports whether they are the same.
 func (r *updateRun) compareVerdict(name string, server answered, ours *reports.Request) bool {
 	status := server.Status()
 	if server.OK() {
@@ -369,7 +369,7 @@ func (r *updateRun) compareAllowed(name string, server answered, ours *reports.R
 	}
 }
 
-// changesNothing reports whether the server's object stays as it is.
+// changesNothing reports whether an accepted request leaves the server's object unchanged.
 func (r *updateRun) changesNothing(a answered) bool {
 	if !a.OK() {
 		return false

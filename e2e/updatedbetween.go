@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// between does what controllers, and others, do to a new object, and returns it.
+// between changes a new object as controllers and others would, and returns it.
 func (r *updateRun) between(ctx context.Context, place live.Place, u updates.Update) (map[string]any, error) {
 	o, err := r.controlled(ctx, place)
 	if err != nil {
@@ -23,7 +23,7 @@ func (r *updateRun) between(ctx context.Context, place live.Place, u updates.Upd
 	return r.writtenByOthers(ctx, place, u, o)
 }
 
-// controlled does what controllers do to a new object, and returns it.
+// controlled changes a new object as controllers would, and returns it.
 func (r *updateRun) controlled(ctx context.Context, place live.Place) (map[string]any, error) {
 	a, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
 	if err != nil {
@@ -49,11 +49,11 @@ func (r *updateRun) controlled(ctx context.Context, place live.Place) (map[strin
 	return a.Object()
 }
 
-// otherManager is the manager of what others write.
+// otherManager is the field manager of others.
 const otherManager = "other"
 
-// writtenByOthers returns an object after others have written to it, and has the scan of its update
-// know it as the cluster does. What they write and the server refuses is not written.
+// writtenByOthers returns an object after others have written to it, and writes it to the context of
+// the scan. If the server refuses the write, the object stays as it is.
 func (r *updateRun) writtenByOthers(ctx context.Context, place live.Place, u updates.Update, before map[string]any) (map[string]any, error) {
 	if !r.others || strings.Contains(place.Path, "admissionpolic") { // policies are judged as new
 		return before, nil

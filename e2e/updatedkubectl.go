@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// kubectlCommands are how kubectl creates and updates for an applier.
+// kubectlCommands has the kubectl commands of each applier that create and update.
 var kubectlCommands = map[apply.Applier][2][]string{
 	apply.ArgoCD: {
 		{"apply", "--validate=warn", "--field-manager=argocd-controller"},
@@ -31,8 +31,8 @@ var kubectlCommands = map[apply.Applier][2][]string{
 	apply.Replace: {{"create", "--field-manager=kubectl-replace"}, {"replace"}},
 }
 
-// askKubectl applies all manifests before, and then those after of what the server took, which are
-// not kept, with kubectl.
+// askKubectl applies all base manifests with kubectl, and then, as a dry run, the head manifests of
+// the objects that the server accepted.
 func (r *updateRun) askKubectl(ctx context.Context, all []updates.Update) error {
 	commands, ok := kubectlCommands[r.by]
 	if !ok || r.kubectl == "" {
@@ -73,7 +73,7 @@ func (r *updateRun) askKubectl(ctx context.Context, all []updates.Update) error 
 	return nil
 }
 
-// askUpdates asks about the updates of what was created.
+// askUpdates sends the updates of the created objects, as a dry run.
 func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places []live.Place, created *sent, command []string) error {
 	before := map[string]map[string]any{}
 	for i, u := range all {
@@ -107,14 +107,14 @@ func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places
 	return nil
 }
 
-// sent is what kubectl sent of a directory, and what it said.
+// sent has the answers to the requests that kubectl sent for a directory, and its output.
 type sent struct {
 	mu      sync.Mutex
 	answers map[string]*live.Answer // by the path of the object
 	stdout  string
 }
 
-// of returns what became of a manifest.
+// of returns the answer to a manifest.
 func (s *sent) of(manifest map[string]any, place live.Place) answered {
 	o := admission.NewObject(manifest)
 	a := s.answers[place.Path]
@@ -157,7 +157,7 @@ func (r *updateRun) runKubectl(ctx context.Context, dir string, command ...strin
 		return nil, err
 	}
 	panicked := strings.Contains(stderr.String(), "panic: ")
-	if panicked { // which ends it, and what it had still to send is sent one by one
+	if panicked { // send the remaining files one by one
 		files, err := filepath.Glob(filepath.Join(r.dir, dir, "*.yaml"))
 		if err != nil {
 			return nil, err
@@ -174,8 +174,8 @@ func (r *updateRun) runKubectl(ctx context.Context, dir string, command ...strin
 	return s, nil
 }
 
-// firstUnsaid returns the index of the first of the files after the last one of which kubectl, which takes
-// them in their order, said what became of it.
+// firstUnsaid returns the index of the file after the last one that is in kubectl's output. kubectl processes
+// the files in order.
 func firstUnsaid(files []string, said string) int {
 	for i := len(files) - 1; i >= 0; i-- {
 		if _, name, _ := strings.Cut(strings.TrimSuffix(filepath.Base(files[i]), ".yaml"), "-"); strings.Contains(said, "/"+name+" ") {

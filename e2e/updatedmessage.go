@@ -8,9 +8,9 @@ import (
 
 var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// sameMessage reports whether two messages about a manifest are the same but for what differs each
-// time: the identities that a server gives, and which of several errors are found first, in maps, of
-// the types of a manifest and of base64.
+// sameMessage reports whether two messages about a manifest are the same except for what differs from
+// run to run: identities that a server generates, and, since maps have no order, the order of errors
+// and which of several errors about types or base64 is found first.
 func sameMessage(a, b string, manifest map[string]any) bool {
 	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
 	a, b = nodePort.ReplaceAllString(a, "${1}N"), nodePort.ReplaceAllString(b, "${1}N")
@@ -31,14 +31,14 @@ func sameMessage(a, b string, manifest map[string]any) bool {
 	return !slices.ContainsFunc(problems, notIn(others)) || !slices.ContainsFunc(others, notIn(problems))
 }
 
-// customResource begins a refusal of a custom resource.
+// customResource matches the beginning of a refusal of a custom resource.
 var customResource = regexp.MustCompile(`^[A-Z]\w+\.updates\.example\.com "`)
 
-// metadataErrors is in a refusal of labels or annotations.
+// metadataErrors matches a part of a refusal of labels or annotations.
 var metadataErrors = regexp.MustCompile(`metadata\.(labels|annotations): Invalid value: `)
 
-// sortedErrors returns a refusal with its errors in order: a server finds those of a schema, and of labels and
-// annotations, by walking maps.
+// sortedErrors returns a refusal with its errors sorted: a server finds errors of a schema, and of labels and
+// annotations, by iterating over maps.
 func sortedErrors(message string) string {
 	what, list, _ := strings.Cut(message, " is invalid: ")
 	all := strings.Split(strings.Trim(list, "[]"), ", ")
@@ -46,19 +46,20 @@ func sortedErrors(message string) string {
 	return what + strings.Join(all, ", ")
 }
 
-// nodePort is a node port that is chosen.
+// nodePort matches an allocated node port.
 var nodePort = regexp.MustCompile(`(nodePort: Duplicate value: |duplicate nodePort: \{TCP )3[0-2]\d\d\d`)
 
-// patchedObject is the text of a custom resource, with the times and managers that it has.
+// patchedObject matches the text of a custom resource, which has times and managers.
 var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)
 
 var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
 
-// undeclared ends a problem that says that a kind does not have a field: of several in one place, the
-// first that is found is reported.
+// undeclared is the end of a problem for a field that a kind does not have. Of several such fields in one
+// place, the server reports the one that it finds first.
 const undeclared = ": field not declared in schema"
 
-// typeErrors splits what a server says to a manifest whose types are wrong.
+// typeErrors splits the server's message for a manifest with wrong types into its problems, with the names
+// of undeclared fields replaced.
 func typeErrors(message string, manifest map[string]any) (what string, problems []string, ok bool) {
 	what, list, ok := strings.Cut(message, "): ")
 	if !ok || !strings.HasPrefix(message, "failed to create typed patch object") {
@@ -75,8 +76,8 @@ func typeErrors(message string, manifest map[string]any) (what string, problems 
 	return what, problems, true
 }
 
-// placeOf returns the path of the map of a value that has a field. Only the value says where its name
-// begins, which may have dots.
+// placeOf returns the path of the map in a value that has a field. It needs the value to find the start of
+// the field's name, which may contain dots.
 func placeOf(value any, field string) (place string, ok bool) {
 	switch v := value.(type) {
 	case map[string]any:
