@@ -22,14 +22,14 @@ import (
 //go:embed checks.js
 var checks string
 
-// A View is a way to show a page: light or dark, on a screen of some width.
+// A View is a color scheme and a screen width in which a page is checked.
 type View struct {
 	Name   string
 	Scheme string
 	Width  int64
 }
 
-// Views are all that pages are looked at in.
+// Views returns all views in which pages are checked.
 func Views() []View {
 	return []View{
 		{"light", "light", 1200}, {"dark", "dark", 1200},
@@ -37,10 +37,10 @@ func Views() []View {
 	}
 }
 
-// programs are the browsers that do, the one first that has no windows: it takes a third of the processor time.
+// programs are the supported browsers. The headless one comes first: it needs a third of the processor time.
 var programs = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
-// Start starts a browser, or skips the test and says what is missing.
+// Start starts a browser, or skips the test if there is none.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -66,7 +66,7 @@ func Start(t *testing.T) context.Context {
 	return browser
 }
 
-// Complaints are what a browser says while it shows a page.
+// Complaints are unexpected requests, log entries and exceptions of a page.
 type Complaints struct {
 	mu   sync.Mutex
 	list []string
@@ -78,15 +78,14 @@ func (c *Complaints) add(format string, args ...any) {
 	c.list = append(c.list, fmt.Sprintf(format, args...))
 }
 
-// All are those so far.
+// All returns the complaints so far.
 func (c *Complaints) All() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.list
 }
 
-// Listen records requests for URLs other than those that begin as the page's own, and of
-// errors.
+// Listen records requests for URLs that do not begin with own, log entries and exceptions.
 func Listen(t *testing.T, tab context.Context, own string) *Complaints {
 	t.Helper()
 	c := &Complaints{}
@@ -111,7 +110,7 @@ func Listen(t *testing.T, tab context.Context, own string) *Complaints {
 	return c
 }
 
-// Emulate sets how the page is shown.
+// Emulate sets the media features with which the page is shown.
 func Emulate(t *testing.T, tab context.Context, media emulation.SetEmulatedMediaParams) {
 	t.Helper()
 	if _, err := chromedp.Call(tab, emulation.SetEmulatedMedia, media); err != nil {
@@ -119,8 +118,8 @@ func Emulate(t *testing.T, tab context.Context, media emulation.SetEmulatedMedia
 	}
 }
 
-// Examine looks for what is wrong with the page: what runs, loads or sends, unless it is
-// one of the allowed elements, landmarks, headings, labels, width, contrast.
+// Examine reports mistakes in the page: elements that run, load or send something, except
+// allowed ones, and mistakes in landmarks, headings, labels, width and contrast.
 func Examine(t *testing.T, tab context.Context, how string, allowed ...string) {
 	t.Helper()
 	list, err := json.Marshal(append([]string{}, allowed...))
@@ -140,8 +139,8 @@ func Examine(t *testing.T, tab context.Context, how string, allowed ...string) {
 	}
 }
 
-// Shoot takes a picture of the whole page, into the directory that PREADMIT_SCREENSHOTS
-// names, if it does.
+// Shoot writes a screenshot of the whole page to the directory in PREADMIT_SCREENSHOTS, if
+// that is set.
 func Shoot(t *testing.T, tab context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("PREADMIT_SCREENSHOTS")
@@ -157,7 +156,7 @@ func Shoot(t *testing.T, tab context.Context, name string) {
 	}
 }
 
-// violation is what axe-core finds wrong with some elements.
+// violation is a violation that axe-core reports for some elements.
 type violation struct {
 	ID    string `json:"id"`
 	Help  string `json:"help"`
@@ -166,8 +165,8 @@ type violation struct {
 	} `json:"nodes"`
 }
 
-// Axe asks axe-core, where make fetched it, for violations of WCAG 2.2 AA and of best
-// practice.
+// Axe reports violations of WCAG 2.2 AA and of best practices that axe-core finds, if make
+// has fetched it.
 func Axe(t *testing.T, tab context.Context) {
 	t.Helper()
 	source, err := os.ReadFile("../../bin/e2e/axe.min.js")

@@ -11,9 +11,9 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// Render returns what `helm template preadmit dir --namespace preadmit` gives for values:
+// Render returns the output of `helm template preadmit dir --namespace preadmit` with values:
 // the text of each template that is not empty, in the order of their names, and the notes.
-// Values that the chart's schema refuses are an error.
+// It returns an error for values that the chart's schema refuses.
 func Render(dir string, values map[string]any) (manifests, notes string, err error) {
 	chart, err := loader.LoadDir(dir)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// testCase is one command line that both programs run.
+// testCase is one command line to run with both programs.
 type testCase struct {
 	name string
 	dir  string // the working directory
 	args []string
-	// outputs are file names that the command is told to write with -o.
+	// outputs are the values of -o, like "json=report.json".
 	outputs []string
 }
 
@@ -27,7 +27,7 @@ var scanOutputs = []string{
 // finder collects cases.
 type finder struct {
 	options
-	clones string // where bundles are cloned
+	clones string // the directory for clones of bundles
 	cases  []testCase
 }
 

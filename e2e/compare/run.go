@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// result is what a program gave: its streams, its exit code and the files it wrote,
-// by name, without durations and versions.
+// result is the result of a program: its streams, its exit code and the files that it
+// wrote, by name, without durations and versions.
 type result map[string]string
 
 func (c testCase) commandLine() string { return "preadmit " + strings.Join(c.args, " ") }
@@ -41,19 +41,19 @@ func (c testCase) compare(ctx context.Context, o options) (string, error) {
 	return strings.Join(differences, "\n"), nil
 }
 
-// parts are the names of a result's entries.
+// parts returns the names of a result's entries.
 func (c testCase) parts() []string {
 	return append([]string{"exit code", "stdout", "stderr"}, c.outputs...)
 }
 
-// remembered returns the result of the old program, from the directory of results
-// when it is there.
+// remembered returns the result of the old program, from the directory of results if it
+// is stored there.
 func (c testCase) remembered(ctx context.Context, o options) (result, error) {
 	info, err := os.Stat(o.old)
 	if err != nil {
 		return nil, err
 	}
-	// Clones lie in a new directory each time; names do not change.
+	// The key has the name and not the directory, since clones are in a new one each time.
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %d %s %s", o.old, info.ModTime().UnixNano(), c.name, c.args))
 	file := filepath.Join(o.results, fmt.Sprintf("%x.json", key))
 	if data, err := os.ReadFile(file); err == nil {
@@ -116,7 +116,7 @@ var (
 	versions       = regexp.MustCompile(`v0\.0\.0-[0-9]{14}-[0-9a-f]{12}(\+dirty)?|\(devel\)`)
 )
 
-// normalize replaces what differs between two equal runs.
+// normalize replaces durations, versions and other text that differs between equal runs.
 func normalize(data []byte) string {
 	data = durationFields.ReplaceAll(data, []byte(`"$1": DURATION`))
 	data = durationWords.ReplaceAll(data, []byte("DURATION"))

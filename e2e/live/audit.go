@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// auditTimeout is how long after its answer the event of a request may come.
+// auditTimeout is how long to wait for the audit event of a request after its response.
 const auditTimeout = 10 * time.Second
 
-// auditLog reads the audit events that a server writes to its standard output,
-// one a line, and keeps their annotations.
+// auditLog parses the audit events that a server writes to its standard output, one per
+// line, and stores their annotations.
 type auditLog struct {
 	mu      sync.Mutex
-	rest    []byte // of a line
+	rest    []byte // the incomplete last line
 	events  map[string]map[string]string
 	changed chan struct{} // closed at the next event
 }
@@ -53,7 +53,7 @@ func (l *auditLog) add(line []byte) {
 	l.changed = make(chan struct{})
 }
 
-// annotations waits for an event, and forgets it.
+// annotations waits for the event with an audit ID, removes it and returns its annotations.
 func (l *auditLog) annotations(ctx context.Context, id string) (map[string]string, error) {
 	deadline := time.After(auditTimeout)
 	for {

@@ -15,12 +15,12 @@ type Binaries struct {
 	Etcd, APIServer string
 }
 
-// AssetsVariable names a directory with etcd and kube-apiserver, as the test
-// environments of kubebuilder have it.
+// AssetsVariable is the environment variable for a directory with etcd and kube-apiserver,
+// as in the test environments of kubebuilder.
 const AssetsVariable = "KUBEBUILDER_ASSETS"
 
-// FindBinaries looks for the programs: those of KUBEBUILDER_ASSETS, else the given
-// kube-apiserver and the etcd on the PATH. Errors say what to install.
+// FindBinaries returns the programs in KUBEBUILDER_ASSETS, else the given kube-apiserver and
+// the etcd on the PATH. Errors describe what to install.
 func FindBinaries(apiServer string) (Binaries, error) {
 	b := Binaries{APIServer: apiServer}
 	if assets := os.Getenv(AssetsVariable); assets != "" {
@@ -47,8 +47,9 @@ func (Binaries) check(path string) error {
 
 const kubernetesModule = "k8s.io/kubernetes"
 
-// builtFrom is the version of k8s.io/kubernetes that a program was built from as a
-// module, "" when it was not: such a program does not know its version.
+// builtFrom returns the version of the module k8s.io/kubernetes that a program was built
+// from, "" if it was built otherwise. A program built from the module does not know its
+// version itself.
 func builtFrom(path string) string {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {

@@ -23,8 +23,8 @@ const startTimeout = 2 * time.Minute
 
 // Cluster is etcd with its two API servers.
 type Cluster struct {
-	// Setup evaluates no ValidatingAdmissionPolicy. Tested is the server under test; it has
-	// the default plugins except ServiceAccount, which needs the controller manager.
+	// Setup evaluates no admission policies. Tested is the server under test; it has the
+	// default plugins except ServiceAccount, which needs the controller manager.
 	Setup, Tested *Server
 
 	binaries Binaries
@@ -34,8 +34,8 @@ type Cluster struct {
 	started  int
 }
 
-// Start starts a cluster with its data in dir, which must exist. Stop it, also
-// after an error.
+// Start starts a cluster with its data in dir, which must exist. The caller must call Stop,
+// also after an error.
 func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 	c := &Cluster{binaries: b, dir: dir}
 	if err := c.writeFiles(); err != nil {
@@ -51,8 +51,8 @@ func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 	return c, c.RestartTested(ctx)
 }
 
-// RestartTested replaces the server under test by a new one, which knows nothing
-// of what was before: kinds of params that it resolved, or could not.
+// RestartTested replaces the server under test by a new one, which has no state in memory,
+// such as the kinds of params that it resolved or could not resolve.
 func (c *Cluster) RestartTested(ctx context.Context) error {
 	c.Tested.stop()
 	var err error
@@ -68,7 +68,7 @@ func (c *Cluster) StartWithAccounts(ctx context.Context) error {
 	return err
 }
 
-// Stop ends all programs.
+// Stop stops all programs.
 func (c *Cluster) Stop() {
 	c.Tested.stop()
 	c.Setup.stop()
@@ -82,7 +82,7 @@ const (
 	auditFile  = "audit.yaml"
 )
 
-// auditPolicy records the annotations of what changes objects.
+// auditPolicy records the annotations of requests that change objects.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -114,7 +114,7 @@ func (c *Cluster) write(name string, data []byte) error {
 	return os.WriteFile(c.path(name), data, 0o600)
 }
 
-// host is where etcd and the API servers listen.
+// host is the address on which etcd and the API servers listen.
 const host = "127.0.0.1"
 
 func (c *Cluster) startEtcd(ctx context.Context) error {
@@ -156,7 +156,7 @@ func healthy(ctx context.Context, url string) error {
 	return nil
 }
 
-// startServer starts an API server. plugins is the flag that says which admission plugins it has.
+// startServer starts an API server. plugins is its flag for the admission plugins.
 func (c *Cluster) startServer(ctx context.Context, plugins string) (*Server, error) {
 	port, err := freeport.Find()
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *Cluster) startServer(ctx context.Context, plugins string) (*Server, err
 	return s, s.process.await(ctx, s.ready)
 }
 
-// Version is the version of the server under test, such as v1.36.3.
+// Version returns the version of the server under test, such as v1.36.3.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
 	if v := c.Tested.version; v != "" {
 		return v, nil

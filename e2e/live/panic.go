@@ -12,8 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// panicTransport answers for a server that panicked, which resets the stream of the call: what it
-// answers after a panic where it can still answer (k8s.io/apiserver/pkg/server/filters/wrap.go).
+// panicTransport returns a response for a server that panicked and reset the stream of the call. It is
+// the response that the server sends after a panic if it still can
+// (k8s.io/apiserver/pkg/server/filters/wrap.go).
 type panicTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a process may take to end before it is killed.
+// stopTimeout is how long a process may take to stop before it is killed.
 const stopTimeout = 5 * time.Second
 
 // process is a running program.
@@ -22,11 +22,11 @@ type process struct {
 	cmd  *exec.Cmd
 	log  *tail
 	done chan struct{}
-	err  error // of Wait; read after done
+	err  error // the error of Wait, set when done is closed
 }
 
-// start starts a program. Its standard output goes to stdout, its log is kept for
-// errors.
+// start starts a program. Its standard output goes to stdout, and the end of its log is
+// kept for error messages.
 func start(name, path string, stdout io.Writer, args ...string) (*process, error) {
 	p := &process{name: name, log: &tail{}, done: make(chan struct{})}
 	p.cmd = exec.Command(path, args...)
@@ -42,7 +42,7 @@ func start(name, path string, stdout io.Writer, args ...string) (*process, error
 	return p, nil
 }
 
-// stop ends the process, by force if it has to.
+// stop stops the process, and kills it if necessary.
 func (p *process) stop() {
 	if p == nil {
 		return
@@ -56,8 +56,7 @@ func (p *process) stop() {
 	}
 }
 
-// await polls until ready says so. It fails when the process ends, and when ctx
-// does.
+// await polls until ready returns nil. It fails when the process or ctx ends.
 func (p *process) await(ctx context.Context, ready func(context.Context) error) error {
 	var last error
 	for {
@@ -74,7 +73,7 @@ func (p *process) await(ctx context.Context, ready func(context.Context) error) 
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
@@ -94,7 +93,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns whole lines.
+// String returns the kept bytes, from the start of a line.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

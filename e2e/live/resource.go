@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// defaultNamespace is where objects without a namespace go.
+// defaultNamespace is the namespace of objects that do not name one.
 const defaultNamespace = "default"
 
 // resource is an entry of the server's discovery.
@@ -21,16 +21,16 @@ type resource struct {
 	Namespaced bool
 }
 
-// UnknownKindError says that the server does not serve a kind.
+// UnknownKindError is the error for a kind that the server does not serve.
 type UnknownKindError struct{ APIVersion, Kind string }
 
 func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("the server does not serve %s %s", e.APIVersion, e.Kind)
 }
 
-// Place is where an object is in the API.
+// Place has the paths of an object in the API.
 type Place struct {
-	// Collection is the path to create it at, Path its own.
+	// Collection is the path to create the object at, Path that of the object.
 	Collection, Path string
 	Namespaced       bool
 }
@@ -63,8 +63,8 @@ func (s *Server) Place(ctx context.Context, o *admission.Object) (Place, error) 
 	return p, nil
 }
 
-// Discovers reports whether the server's discovery has the resource of a collection's
-// path, as "/apis/apps/v1/deployments".
+// Discovers reports whether the server's discovery has the resource with a collection path
+// like "/apis/apps/v1/deployments".
 func (s *Server) Discovers(ctx context.Context, collection string) (bool, error) {
 	root, name := path.Split(collection)
 	root = strings.TrimSuffix(root, "/")
@@ -85,9 +85,9 @@ func (s *Server) discover(ctx context.Context, root string) ([]resource, error) 
 	return list.Resources, nil
 }
 
-// resource finds a kind below the root of its version; nil when there is none.
-// What is not there now may come with a CustomResourceDefinition, so only what is
-// found is remembered, until Forget.
+// resource returns the resource of a kind below the root of its version, nil if there is
+// none. It repeats discovery for a missing kind, which a CustomResourceDefinition may have
+// added since.
 func (s *Server) resource(ctx context.Context, root, kind string) (*resource, error) {
 	find := func() *resource {
 		all := s.resources[root]
@@ -108,7 +108,7 @@ func (s *Server) resource(ctx context.Context, root, kind string) (*resource, er
 	return find(), nil
 }
 
-// Forget forgets what discovery said of a group, of which kinds come or go.
+// Forget removes the cached discovery of a group whose kinds change.
 func (s *Server) Forget(group string) {
 	for root := range s.resources {
 		if strings.HasPrefix(root, "/apis/"+group+"/") {

@@ -22,8 +22,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// adminToken authenticates system:admin. The server listens on loopback only and
-// ends with the run.
+// adminToken authenticates system:admin. A fixed token is enough, as the server listens on
+// loopback only and ends with the run.
 const adminToken = "admin"
 
 // Server is a running kube-apiserver.
@@ -36,10 +36,10 @@ type Server struct {
 	resources map[string][]resource // by API group and version
 }
 
-// Call is a call of the API.
+// Call is a request to the API.
 type Call struct {
 	Method string
-	// Path and Query are those of the URL.
+	// Path and Query are the path and the query of the URL.
 	Path  string
 	Query url.Values
 	// Body is sent as JSON, unless it is nil.
@@ -50,7 +50,7 @@ type Call struct {
 	User *suite.User
 }
 
-// Answer is what the server answers.
+// Answer is the server's response.
 type Answer struct {
 	// Code is the HTTP status.
 	Code int
@@ -61,10 +61,10 @@ type Answer struct {
 	auditID string
 }
 
-// OK reports whether the server did as asked.
+// OK reports whether the server accepted the request.
 func (a *Answer) OK() bool { return a.Code < http.StatusBadRequest }
 
-// Status is the status object of a refusal.
+// Status returns the Status of a refusal.
 func (a *Answer) Status() metav1.Status {
 	var s metav1.Status
 	if err := json.Unmarshal(a.Body, &s); err != nil || s.Kind != "Status" {
@@ -73,7 +73,7 @@ func (a *Answer) Status() metav1.Status {
 	return s
 }
 
-// Err is the refusal as an error, nil when there is none.
+// Err returns the refusal as an error, nil if there is none.
 func (a *Answer) Err() error {
 	if a.OK() {
 		return nil
@@ -81,7 +81,7 @@ func (a *Answer) Err() error {
 	return fmt.Errorf("the server answers %d: %s", a.Code, a.Status().Message)
 }
 
-// Object is the object of an answer that is OK.
+// Object returns the object of an answer that is OK.
 func (a *Answer) Object() (map[string]any, error) {
 	var o map[string]any
 	if err := json.Unmarshal(a.Body, &o); err != nil {
@@ -90,7 +90,7 @@ func (a *Answer) Object() (map[string]any, error) {
 	return o, nil
 }
 
-// Do calls the API. The error is about the call; see Answer for refusals.
+// Do calls the API. It returns an error only if there is no response; a refusal is an Answer.
 func (s *Server) Do(ctx context.Context, call Call) (*Answer, error) {
 	req, err := s.request(ctx, call)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Server) Do(ctx context.Context, call Call) (*Answer, error) {
 	return a, nil
 }
 
-// answerOf reads an answer.
+// answerOf reads a response.
 func answerOf(resp *http.Response) (*Answer, error) {
 	defer resp.Body.Close()
 	a := &Answer{Code: resp.StatusCode}
@@ -154,7 +154,7 @@ func (s *Server) request(ctx context.Context, call Call) (*http.Request, error) 
 	return req, nil
 }
 
-// AuditAnnotations are the annotations of the audit event of an answer.
+// AuditAnnotations returns the annotations of the audit event of an answer.
 func (s *Server) AuditAnnotations(ctx context.Context, a *Answer) (map[string]string, error) {
 	annotations, err := s.audit.annotations(ctx, a.auditID)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Server) AuditAnnotations(ctx context.Context, a *Answer) (map[string]st
 	return annotations, nil
 }
 
-// get reads JSON.
+// get reads the JSON at a path.
 func (s *Server) get(ctx context.Context, path string, into any) error {
 	a, err := s.Do(ctx, Call{Method: http.MethodGet, Path: path})
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Server) get(ctx context.Context, path string, into any) error {
 	return decode(a, into)
 }
 
-// decode reads the JSON of an answer.
+// decode decodes the JSON of an answer.
 func decode(a *Answer, into any) error {
 	if err := a.Err(); err != nil {
 		return err
@@ -180,8 +180,8 @@ func decode(a *Answer, into any) error {
 	return json.Unmarshal(a.Body, into)
 }
 
-// ready reports whether the server serves. First it makes the client, as soon as
-// the server has written its certificate.
+// ready returns nil if the server is ready. It creates the client once the server has
+// written its certificate.
 func (s *Server) ready(ctx context.Context) error {
 	if s.client == nil {
 		certificate, err := os.ReadFile(filepath.Join(s.certificates, "apiserver.crt"))
@@ -212,8 +212,8 @@ func (s *Server) stop() {
 	s.process.stop()
 }
 
-// Proxy returns a handler that passes calls on as system:admin, and reports those that write:
-// what was sent and what the server answered.
+// Proxy returns a handler that forwards calls as system:admin. It calls tell for each call that
+// writes, with the request body and the server's answer.
 func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http.Handler, error) {
 	target, err := url.Parse(s.url)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Header.Set("Authorization", "Bearer "+adminToken)
-			r.Out.Header.Del("Accept-Encoding") // what is reported is not compressed
+			r.Out.Header.Del("Accept-Encoding") // answerOf does not decompress
 		},
 		ModifyResponse: func(r *http.Response) error {
 			sent, ok := r.Request.Context().Value(bodyKey{}).([]byte)

@@ -18,18 +18,18 @@ const (
 	quotaKind     = "ResourceQuota"
 )
 
-// settleTimeout bounds the wait for what the server does in the background: to delete
-// custom resources along with their definition, and to establish one.
+// settleTimeout bounds the wait for what the server does in the background: deleting
+// custom resources along with their definition, and establishing a definition.
 const settleTimeout = 60 * time.Second
 
-// changes creates objects in a cluster and undoes that, the last one first.
+// changes creates objects in a cluster, and undoes its changes in reverse order.
 type changes struct {
 	cluster *live.Cluster
 	undo    []func(context.Context) error
 }
 
-// put creates an object, or replaces the one that exists. The error is a
-// *RefusedError when the server refuses.
+// put creates an object, or replaces an existing one. It returns a *RefusedError if the
+// server refuses the object.
 func (c *changes) put(ctx context.Context, o *admission.Object) error {
 	c.forget(o)
 	place, err := c.cluster.Setup.Place(ctx, o)
@@ -47,7 +47,7 @@ func (c *changes) put(ctx context.Context, o *admission.Object) error {
 		return &RefusedError{Object: o, Message: a.Status().Message}
 	}
 	c.undo = append(c.undo, func(ctx context.Context) error { return c.remove(ctx, o, place) })
-	if o.GroupVersionKind().Kind == quotaKind { // no controller runs, and a creation ignores the status, without which nothing is counted
+	if o.GroupVersionKind().Kind == quotaKind { // needs its status, which no controller writes here and creation ignores
 		if err := c.overwrite(ctx, place.Path+"/status", o.Content()); err != nil {
 			return fmt.Errorf("write the status of %s %s: %w", quotaKind, o.Name(), err)
 		}
@@ -65,14 +65,14 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server refuses %s %s: %s", e.Object.GroupVersionKind().Kind, e.Object.Name(), e.Message)
 }
 
-// send sends an object of the state. Unknown fields are no error.
+// send sends an object of the state. The server ignores unknown fields.
 func (c *changes) send(ctx context.Context, method, path string, content any) (*live.Answer, error) {
 	query := url.Values{"fieldValidation": {"Ignore"}}
 	return c.cluster.Setup.Do(ctx, live.Call{Method: method, Path: path, Query: query, Body: content})
 }
 
-// replace replaces an object that exists, such as the namespace default. Undoing it puts
-// the old object back.
+// replace replaces an existing object, such as the namespace default. Undoing it restores
+// the old object.
 func (c *changes) replace(ctx context.Context, o *admission.Object, place live.Place) error {
 	before, err := get(ctx, c.cluster.Setup, place.Path)
 	if err != nil {
@@ -97,7 +97,7 @@ func get(ctx context.Context, s *live.Server, path string) (map[string]any, erro
 	return a.Object()
 }
 
-// overwrite replaces an object, whatever its resourceVersion is now.
+// overwrite replaces an object, whatever its current resourceVersion is.
 func (c *changes) overwrite(ctx context.Context, path string, content map[string]any) error {
 	now, err := get(ctx, c.cluster.Setup, path)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *changes) overwrite(ctx context.Context, path string, content map[string
 	return a.Err()
 }
 
-// withResourceVersion is an object as an update of what is there now: some kinds
-// cannot be updated without saying of what.
+// withResourceVersion returns content with the resourceVersion of now: some kinds cannot
+// be updated without one.
 func withResourceVersion(content, now map[string]any) map[string]any {
 	copied := map[string]any{}
 	for key, value := range content {
@@ -128,7 +128,7 @@ func withResourceVersion(content, now map[string]any) map[string]any {
 	return copied
 }
 
-// revert undoes everything that was put, as far as it can.
+// revert undoes all changes, as far as possible.
 func (c *changes) revert(ctx context.Context) error {
 	var errs []error
 	for len(c.undo) > 0 {
@@ -141,7 +141,7 @@ func (c *changes) revert(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// remove deletes an object. No controllers run that would remove finalizers.
+// remove deletes an object. It also removes finalizers, since no controllers run.
 func (c *changes) remove(ctx context.Context, o *admission.Object, place live.Place) error {
 	query := url.Values{"gracePeriodSeconds": {"0"}, "propagationPolicy": {"Background"}}
 	a, err := c.cluster.Setup.Do(ctx, live.Call{Method: http.MethodDelete, Path: place.Path, Query: query})
@@ -161,7 +161,8 @@ func (c *changes) remove(ctx context.Context, o *admission.Object, place live.Pl
 	})
 }
 
-// release removes finalizers. The API server itself removes that of a definition.
+// release removes the finalizers of an object. The API server itself removes that of a
+// CustomResourceDefinition.
 func (c *changes) release(ctx context.Context, o *admission.Object, place live.Place) error {
 	switch o.GroupVersionKind().Kind {
 	case crdKind:
@@ -192,7 +193,7 @@ func (c *changes) served(ctx context.Context, o *admission.Object) error {
 				if err != nil || !a.OK() {
 					return false, err
 				}
-				return s.Discovers(ctx, path) // which comes later
+				return s.Discovers(ctx, path) // discovery is updated later
 			})
 			if err != nil {
 				return err
@@ -202,7 +203,7 @@ func (c *changes) served(ctx context.Context, o *admission.Object) error {
 	return nil
 }
 
-// definedPaths returns where the versions of a definition are served.
+// definedPaths returns the paths of the served versions of a definition.
 func definedPaths(o *admission.Object) []string {
 	spec, _ := o.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
@@ -219,7 +220,7 @@ func definedPaths(o *admission.Object) []string {
 	return paths
 }
 
-// forget makes the clients of both servers discover the group of a definition anew.
+// forget makes the clients of both servers discover the group of a definition again.
 func (c *changes) forget(o *admission.Object) {
 	if o.GroupVersionKind().Kind != crdKind {
 		return

@@ -18,22 +18,22 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// probeYAML is a template of the objects of a probe.
+// probeYAML is the template of the objects of a probe.
 //
 //go:embed probe.yaml
 var probeYAML string
 
-// probe finds out when the server under test uses the state that was written. The server
-// reads it through informers, which are late: policies by up to a second.
+// probe detects when the server under test uses the state that was written. The server
+// reads it through informers, with a delay: for policies up to a second.
 //
 // The objects of the probe are written last, with a new number each time. When the answer
-// to a request of its own shows the new numbers, everything that was written before in the
-// same kinds is in force: policies and bindings, namespaces, and RBAC.
+// to the probe's request shows the new numbers, all objects of the same kinds that were
+// written before are in force: policies and bindings, namespaces, and RBAC.
 type probe struct {
 	cluster *live.Cluster
 	// Policies and State are the numbers of the policy objects and of the others.
 	Policies, State int
-	// Mutates is set where the server has policies that change objects.
+	// Mutates is set if the server supports MutatingAdmissionPolicies.
 	Mutates bool
 }
 
@@ -74,7 +74,7 @@ func (s *probe) awaitAll(ctx context.Context) error {
 	return s.await(ctx)
 }
 
-// objects returns the objects of the probe, and last its request.
+// objects returns the objects of the probe. The last one is that of its request.
 func (s *probe) objects() ([]*admission.Object, error) {
 	var text bytes.Buffer
 	t, err := template.New("probe").Parse(probeYAML)
@@ -95,7 +95,7 @@ func (s *probe) objects() ([]*admission.Object, error) {
 	return objects, nil
 }
 
-// apply creates or changes the probe's objects of some kinds, or all.
+// apply creates or changes the probe's objects of some kinds, of all kinds if none is given.
 func (s *probe) apply(ctx context.Context, kinds ...string) error {
 	objects, err := s.objects()
 	if err != nil {

@@ -25,18 +25,19 @@ type Recorder struct {
 	version string
 }
 
-// Record is what the server answered to a suite.
+// Record has the server's answers to a suite.
 type Record struct {
-	// Expected is the expected.yaml of the answers.
+	// Expected is the expected.yaml with the answers.
 	Expected *suite.Expected
-	// Objects are, by the name of the request, the objects of answers to CREATE and
-	// UPDATE that were allowed: as admission saw them.
+	// Objects has, by the name of the request, the objects of allowed CREATE and UPDATE
+	// requests as admission saw them.
 	Objects map[string]map[string]any
-	// OldObjects are, by the name of the request, the objects that were updated or
-	// deleted as the server has them stored.
+	// OldObjects has, by the name of the request, the updated or deleted objects as the
+	// server stores them.
 	OldObjects map[string]map[string]any
-	// Unasked are, by name, the requests that could not be sent: the server does not serve
-	// their kind (*live.UnknownKindError) or refuses their old object (*RefusedError).
+	// Unasked has, by name, the errors of requests that could not be sent: the server does
+	// not serve their kind (*live.UnknownKindError) or refuses their old object
+	// (*RefusedError).
 	Unasked map[string]error
 }
 
@@ -60,10 +61,10 @@ func New(ctx context.Context, c *live.Cluster) (*Recorder, error) {
 	return &Recorder{cluster: c, probe: p, version: version}, nil
 }
 
-// Source returns recordedFrom of the records.
+// Source returns the value of recordedFrom in the records.
 func (r *Recorder) Source() string { return "kube-apiserver " + r.version }
 
-// Put creates objects, which are there until revert is called.
+// Put creates objects, which exist until revert is called.
 func (r *Recorder) Put(ctx context.Context, objects []*admission.Object) (revert func(context.Context) error, err error) {
 	c := &changes{cluster: r.cluster}
 	for _, o := range inOrder(objects) {
@@ -74,7 +75,7 @@ func (r *Recorder) Put(ctx context.Context, objects []*admission.Object) (revert
 	return c.revert, r.probe.awaitAll(ctx)
 }
 
-// Tested is the server under test.
+// Tested returns the server under test.
 func (r *Recorder) Tested() *live.Server { return r.cluster.Tested }
 
 // Record replays a suite: it creates the context and then the policies, sends the
@@ -103,10 +104,10 @@ func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, 
 	return record, r.requests(ctx, s, record)
 }
 
-// freshParams restarts the server under test, so that it has the present kinds of params
-// and the present params. A running server resolves kinds by a discovery that is up to 30
-// seconds old, and stops the informer of a built-in kind for good once no policy has such
-// params (k8s.io/apiserver, policy_source.go). The new server has to serve the definitions
+// freshParams restarts the server under test if policies have params, so that it has the
+// current params and their kinds. A running server resolves kinds by a discovery that is up
+// to 30 seconds old, and stops the informer of a built-in kind for good once no policy has
+// such params (k8s.io/apiserver, policy_source.go). The new server must serve the definitions
 // before it has a policy.
 func (r *Recorder) freshParams(ctx context.Context, c *changes, s *suite.Suite) error {
 	if !hasParams(s.Policies) {
@@ -123,13 +124,12 @@ func (r *Recorder) freshParams(ctx context.Context, c *changes, s *suite.Suite) 
 	return nil
 }
 
-// schemaInterval is how often policies that change objects ask for the schemas of custom kinds
-// (k8s.io/apiserver, typeConverterManager), and some time to publish them.
+// schemaInterval is the interval in which mutating policies request the schemas of custom kinds
+// (k8s.io/apiserver, typeConverterManager), plus some time to publish them.
 const schemaInterval = 5*time.Second + 2*time.Second
 
-// awaitSchemas waits until policies that change objects know the custom kinds of a suite, which are served
-// already. Until then they take those of a definition that was there before, of this kind or of another one of
-// its group.
+// awaitSchemas waits until mutating policies know the schemas of the custom kinds of a suite, which are already
+// served. Until then they use the schemas of an earlier definition, of this kind or of another kind of its group.
 func awaitSchemas(ctx context.Context, s *suite.Suite) error {
 	defines := slices.ContainsFunc(s.Context, func(o *admission.Object) bool { return o.GroupVersionKind().Kind == crdKind })
 	mutates := slices.ContainsFunc(s.Policies, func(o *admission.Object) bool { return kinds.IsMutation(o.GroupVersionKind().GroupKind()) })
@@ -144,7 +144,7 @@ func awaitSchemas(ctx context.Context, s *suite.Suite) error {
 	}
 }
 
-// inOrder sorts what others need first: definitions, then namespaces.
+// inOrder sorts objects that others need first: definitions, then namespaces.
 func inOrder(objects []*admission.Object) []*admission.Object {
 	rank := func(o *admission.Object) int {
 		return 2 - max(0, slices.Index([]string{"", namespaceKind, crdKind}, o.GroupVersionKind().Kind))
@@ -168,7 +168,7 @@ func (c *changes) policies(ctx context.Context, policies []*admission.Object) ([
 	return refused, nil
 }
 
-// hasParams reports whether a policy has params.
+// hasParams reports whether any policy has params.
 func hasParams(policies []*admission.Object) bool {
 	return slices.ContainsFunc(policies, func(o *admission.Object) bool {
 		spec, _ := o.Content()["spec"].(map[string]any)
@@ -176,7 +176,7 @@ func hasParams(policies []*admission.Object) bool {
 	})
 }
 
-// requests sends the requests, each with its old object in the state and no other.
+// requests sends the requests, each with only its own old object in the state.
 func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record) (err error) {
 	old := &oldObject{recorder: r, changes: &changes{cluster: r.cluster}}
 	defer func() { err = errors.Join(err, old.changes.revert(context.WithoutCancel(ctx))) }()
@@ -199,7 +199,7 @@ func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record)
 	return nil
 }
 
-// oldObject is the old object in the state, if there is one.
+// oldObject manages the old object in the state, if there is one.
 type oldObject struct {
 	recorder *Recorder
 	changes  *changes
@@ -226,7 +226,7 @@ func (o *oldObject) exchange(ctx context.Context, next map[string]any) error {
 	return nil
 }
 
-// policyNames returns the prefixes of audit annotations that policies add.
+// policyNames returns the set of key prefixes of audit annotations that policies add.
 func policyNames(policies []*admission.Object) map[string]bool {
 	names := map[string]bool{"validation.policy.admission.k8s.io": true}
 	for _, o := range policies {
@@ -273,11 +273,11 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 	return nil
 }
 
-// newKind bounds how long a server takes until policies that change objects know a custom kind: they ask for
-// its schema every five seconds.
+// newKind bounds how long a server takes until mutating policies know a custom kind: they request its schema
+// every five seconds.
 const newKind = 60 * time.Second
 
-// do sends a call, again while policies that change objects do not know its custom kind yet.
+// do sends a call. It repeats the call while mutating policies do not know its custom kind yet.
 func (r *Recorder) do(ctx context.Context, c live.Call) (*live.Answer, error) {
 	for began := time.Now(); ; {
 		a, err := r.cluster.Tested.Do(ctx, c)
@@ -301,7 +301,7 @@ func mainObject(request *suite.Request) *admission.Object {
 	return admission.NewObject(request.OldObject)
 }
 
-// call returns a request as an HTTP call, on an old object as it is stored.
+// call returns a request as an HTTP call. old is the stored old object.
 func call(request *suite.Request, place live.Place, old map[string]any) live.Call {
 	c := live.Call{Path: place.Path, Query: url.Values{"dryRun": {"All"}}, User: request.User}
 	switch request.Operation {

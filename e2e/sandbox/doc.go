@@ -1,2 +1,2 @@
-// Package sandbox tests `preadmit sandbox` as it is built, with kubectl.
+// Package sandbox tests the built `preadmit sandbox` with kubectl.
 package sandbox

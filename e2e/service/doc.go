@@ -1,8 +1,8 @@
-// Package service runs the built `preadmit serve` against real parts, on the loopback
-// interface: a GitHub for tests whose repositories are served by git's own http-backend,
-// embedded and clustered NATS, and a browser. `make service-test` builds the program and
-// runs all of it.
+// Package service runs the built `preadmit serve` with real components on the loopback
+// interface: a fake GitHub whose repositories are served by git's own http-backend, embedded
+// and clustered NATS, and a browser. `make service-test` builds the program and runs all
+// tests.
 //
-// Tests that wait most of their time run side by side, after the others: each has a service and
-// a GitHub of its own. Those that measure what a service takes run alone.
+// Tests that mostly wait run in parallel, after the others; each has its own service and
+// GitHub. Tests that measure the resources of a service run alone.
 package service

@@ -8,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// change changes objects by chance.
+// change makes random changes to objects.
 type change struct {
 	*rand.Rand
 	values map[string][]any
 }
 
-// kept are the fields that say which object it is, and those that would leave it behind.
+// kept are the fields that are not changed: those that identify an object, and those that
+// would keep it from being deleted.
 var kept = []string{"apiVersion", "kind", "name", "namespace", "finalizers", "generateName", "ownerReferences"}
 
 // object changes one place of an object.
@@ -22,7 +23,7 @@ func (c *change) object(o map[string]any) {
 	top := slices.Sorted(maps.Keys(o))
 	top = slices.DeleteFunc(top, func(key string) bool { return key == "apiVersion" || key == "kind" })
 	key := top[c.IntN(len(top))]
-	if key == "metadata" && c.IntN(3) > 0 { // most of an object is elsewhere
+	if key == "metadata" && c.IntN(3) > 0 { // change other fields more often
 		key = top[c.IntN(len(top))]
 	}
 	if key == "metadata" {
@@ -32,7 +33,7 @@ func (c *change) object(o map[string]any) {
 	c.field(o, key)
 }
 
-// field changes a field, or what is in it.
+// field changes a field or its content.
 func (c *change) field(in map[string]any, key string) {
 	switch v := in[key].(type) {
 	case map[string]any:
@@ -52,7 +53,7 @@ func (c *change) field(in map[string]any, key string) {
 	}
 }
 
-// fields changes one of the fields, but for some.
+// fields changes one of the fields, except those in but.
 func (c *change) fields(in map[string]any, but []string) {
 	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(in)), func(key string) bool { return slices.Contains(but, key) })
 	if len(keys) == 0 || c.IntN(8) == 0 {
@@ -62,7 +63,7 @@ func (c *change) fields(in map[string]any, but []string) {
 	c.field(in, keys[c.IntN(len(keys))])
 }
 
-// add adds a field that an example has, which may be unknown here.
+// add adds a field of some example, which may be unknown here.
 func (c *change) add(in map[string]any, but []string) {
 	names := slices.Sorted(maps.Keys(c.values))
 	name := names[c.IntN(len(names))]
@@ -106,7 +107,7 @@ func (c *change) items(list []any) []any {
 	return list
 }
 
-// value is another value in place of one.
+// value returns another value for a field.
 func (c *change) value(field string, old any) any {
 	switch c.IntN(12) {
 	case 0:
@@ -133,7 +134,7 @@ func (c *change) value(field string, old any) any {
 	return old
 }
 
-// empty is the empty value of a type.
+// empty returns the empty value of the type of old.
 func (*change) empty(old any) any {
 	switch old.(type) {
 	case map[string]any:
@@ -148,7 +149,7 @@ func (*change) empty(old any) any {
 	return false
 }
 
-// like is a value that an example has in a field of the name.
+// like returns a value that some example has in a field of this name.
 func (c *change) like(field string) any {
 	all := c.values[field]
 	return runtime.DeepCopyJSONValue(all[c.IntN(len(all))])

@@ -1,7 +1,8 @@
-// Package updates generates updates of objects: a manifest, and what a change made of it.
+// Package updates generates updates of objects: a manifest before and after a change.
 //
-// An update begins with an example of a kind. The manifest before differs from it in few
-// places, the one after differs from that in some more. Most of what comes is valid, and
-// what is not is what people write: a field taken away or misspelled, a null, an empty list,
-// an item twice or moved, a value of another type. One seed makes one update.
+// An update starts from an example of a kind. The manifest before the change differs from the
+// example in a few places, and the manifest after the change differs in some more. Most are
+// valid. The others have typical mistakes: a missing or misspelled field, a null, an empty
+// list, a repeated or moved item, a value of another type. The same seed gives the same
+// update.
 package updates

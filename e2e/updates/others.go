@@ -10,8 +10,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
-// Others returns what others write to the object of an update before its head is applied: a merge patch
-// to its base.
+// Others returns a merge patch to the base of an update, with the changes that others make to the object
+// before its head is applied.
 func (g *Generator) Others(number uint64, base map[string]any) (map[string]any, error) {
 	c := &change{Rand: rand.New(rand.NewPCG(number, 2)), values: g.values}
 	written := runtime.DeepCopyJSON(base)

@@ -29,7 +29,7 @@ type Update struct {
 // Generator generates updates.
 type Generator struct {
 	examples []map[string]any
-	// values are those of the examples, by the name of the field that holds them.
+	// values has the values in the examples by the name of their field.
 	values map[string][]any
 }
 
@@ -46,10 +46,10 @@ func New() (*Generator, error) {
 	return g, nil
 }
 
-// State returns what a cluster has before: namespaces, definitions, classes, accounts, limits.
+// State returns the initial objects of the cluster: namespaces, definitions, classes, accounts, limits.
 func State() ([]map[string]any, error) { return objects("state") }
 
-// Complete are the kinds of which the state has all objects.
+// Complete lists the kinds of which the state has all objects.
 var Complete = []string{
 	"IngressClass.networking.k8s.io", "PriorityClass.scheduling.k8s.io", "RuntimeClass.node.k8s.io", "ServiceAccount", "StorageClass.storage.k8s.io",
 }
@@ -85,7 +85,7 @@ func decode(document []byte) (map[string]any, error) {
 	return integers(o).(map[string]any), nil
 }
 
-// integers returns a value with whole numbers as int64, as manifests are decoded.
+// integers returns a value with whole numbers as int64, the type that decoding a manifest gives.
 func integers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func integers(value any) any {
 	return value
 }
 
-// collect notes the values of fields.
+// collect records the values of fields.
 func (g *Generator) collect(field string, value any) {
 	if field != "" {
 		g.values[field] = append(g.values[field], value)
@@ -121,7 +121,7 @@ func (g *Generator) collect(field string, value any) {
 	}
 }
 
-// Update returns the update of a number, of an object of a name.
+// Update returns the update with a number, for an object with a name.
 func (g *Generator) Update(number uint64, name string) Update {
 	c := &change{Rand: rand.New(rand.NewPCG(number, 1)), values: g.values}
 	base := runtime.DeepCopyJSON(g.examples[c.IntN(len(g.examples))])
@@ -138,7 +138,7 @@ func (g *Generator) Update(number uint64, name string) Update {
 	return Update{Number: number, Base: base, Head: head}
 }
 
-// harmless has webhooks and policies match nothing that exists.
+// harmless makes webhooks and policies match only an API group that does not exist.
 func harmless(o map[string]any) {
 	if version, _ := o["apiVersion"].(string); !strings.HasPrefix(version, "admissionregistration.k8s.io/") {
 		return
