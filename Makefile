@@ -1,10 +1,10 @@
-# Everything runs on a plain machine with Go, make and git.
+# Most targets need only Go, make and git.
 GO ?= go
 
-# The program is one static file, and tests are built as it is: Kubernetes is compiled once.
+# The program is one static file. Tests are built in the same way, so that Kubernetes is compiled once.
 export CGO_ENABLED = 0
 
-# Tests are linked without what debuggers need, in half the time; lint has vetted them.
+# Tests are linked without debug information, which halves the time. lint runs go vet's analyzers.
 TESTFLAGS := -vet=off -ldflags='-s -w'
 TEST := $(GO) test $(TESTFLAGS)
 ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
@@ -14,11 +14,11 @@ ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
 
-# Some packages wait, for git, NATS or a clock. They begin first, and so do the longest, lest the cores
-# have nothing to do at the end.
+# Packages that wait, for git, NATS or a clock, and those that take longest come first, so that the cores
+# are not idle at the end.
 PACKAGES := ./scanner ./scanner/policy ./webhooks/... ./...
 
-# One more than there are cores uses these while some wait.
+# One more process than cores, since some wait.
 test: ## what a change needs, in four minutes
 	$(TEST) -p $$(($$(nproc) + 1)) -timeout 10m $(PACKAGES)
 
@@ -33,9 +33,8 @@ test-e2e: browser ## the tests of the modules below e2e
 	cd e2e/release && $(ALL) ./...
 	cd e2e/sandbox && $(ALL) .
 
-# What the tests in a browser need: Chromium, best without the windows of a desktop, which take two thirds
-# of its processor time. Without it they are skipped and say so, without axe-core they make do with their
-# own checks.
+# What the tests in a browser need: Chromium, preferably headless, which needs a third of the processor
+# time. Without Chromium these tests are skipped; without axe-core they run only their own checks.
 AXE := axe-core@4.14.1
 
 browser: ## Chromium and axe-core for the tests of HTML reports, where they can be had
@@ -55,8 +54,8 @@ sshd: | browser ## OpenSSH's server for a test of fetching, where it can be had;
 		apt-get update -q && apt-get install -q -y --no-install-recommends openssh-server || true; \
 	fi
 
-# The linter keeps what it learned of Kubernetes under the name of its own build, which is the same
-# wherever this repository lies.
+# The linter caches facts about Kubernetes by the ID of its own build. With these flags, the build does not
+# depend on the directory of the repository.
 lint: ## what CI asks of the sources: gofmt, go vet's analyzers, staticcheck
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
 	if [ -n "$$unformatted" ]; then echo "gofmt these:"; echo "$$unformatted"; exit 1; fi
@@ -91,9 +90,9 @@ provenance: ## how many fields are located, and proven, on real repositories (CO
 fmt: ## format the sources
 	gofmt -w $$(git ls-files '*.go')
 
-# Kubernetes requires its staging modules at v0.0.0, which do not exist. Those that
-# no package of ours needs are dropped by go mod tidy, and then `go list -m all` and
-# the tools built on it fail.
+# Kubernetes requires its staging modules at v0.0.0, which does not exist. go mod tidy
+# drops those that none of our packages needs; then `go list -m all`, and tools that use
+# it, fail.
 KUBERNETES = $(shell $(GO) list -m -f '{{.Version}}' k8s.io/kubernetes)
 STAGING = $(shell $(GO) list -m -f '{{.GoMod}}' k8s.io/kubernetes)
 
@@ -108,7 +107,7 @@ tidy: ## go.mod as it has to be
 update: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./cmd/... ./report/... ./scanner/... -update
 
-# Any builder of Dockerfiles does, without the network. vfs asks nothing of the kernel.
+# Any builder of Dockerfiles works, without network access. vfs needs no support by the kernel.
 BUILDAH ?= buildah --storage-driver vfs
 IMAGE ?= preadmit
 REVISION = $(shell git rev-parse HEAD)
@@ -137,18 +136,18 @@ service-test: programs browser ## the service, built, against a GitHub for tests
 	cd e2e && $(GO) build -o ../bin/e2e/nats-server github.com/nats-io/nats-server/v2
 	cd e2e && $(ALL) -count=1 -parallel 4 -v ./service
 
-# Suites and objects to ask the real API server about. Those beside the repository
+# Suites and objects to send to the real API server. Those outside of the repository
 # are optional.
 SUITES ?= scanner/suite/testdata/conformance scanner/suite/testdata/versions examples/suite $(wildcard ../shared/conformance/real-world ../shared/conformance/mutation)
 OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
-# Generated updates, and the number of the first. With OTHERS=1 others write to the objects before they
-# are updated, and preadmit is given what the server has of them.
+# The number of generated updates, and the number of the first one. With OTHERS=1 others write to the
+# objects before they are updated, and preadmit gets the objects from the server.
 PAIRS ?= 300
 SEED ?= 0
 OTHERS ?=
 
-# Another minor version, as 1.35, whose kube-apiserver is built in a module of its own. With UPDATE=1
-# its records are kept where they differ from those of the suites.
+# Another minor version, like 1.35, whose kube-apiserver is built in a module of its own. With UPDATE=1
+# its records are written if they differ from those of the suites.
 MINOR ?=
 ifneq ($(MINOR),)
 SUITES := scanner/suite/testdata/conformance scanner/suite/testdata/versions
@@ -171,8 +170,8 @@ conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECT
 		$(if $(MINOR),-kubernetes $(MINOR) -records scanner/suite/testdata/records/$(MINOR)) \
 		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(if $(OTHERS),-others) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
 
-# Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests
-# alone compile for some minutes.
+# Kubernetes' end-to-end tests of policies, including type checking. Compiling the tests takes some
+# minutes.
 POLICIES ?= ValidatingAdmissionPolicy|MutatingAdmissionPolicy
 
 conformance-e2e: ## Kubernetes' own tests of policies, on the server of preadmit sandbox
@@ -181,7 +180,7 @@ conformance-e2e: ## Kubernetes' own tests of policies, on the server of preadmit
 	cd e2e/sandbox && $(GO) test -c $(TESTFLAGS) -o ../../bin/e2e/kubernetes.test ./conformance
 	bin/e2e/preadmit sandbox --empty -- bin/e2e/kubernetes.test -test.v -ginkgo.no-color -ginkgo.fail-on-empty -ginkgo.focus '$(POLICIES)'
 
-# Directories with scenarios, suites and git bundles to compare two programs on.
+# Directories with scenarios, suites and git bundles on which to compare two programs.
 CASES ?= examples scanner/suite/testdata/conformance $(wildcard ../shared/scenarios ../shared/conformance ../shared/corpora ../shared/deployments)
 
 compare: ## what another build of preadmit says differently (OLD=FILE, CASES="DIR...", WHOLE=1, MATCH=REGEXP)

@@ -1,6 +1,8 @@
 #!/bin/sh
-# kube-apiserver.sh MINOR FILE builds the kube-apiserver of the latest release of a minor version,
-# as 1.35, that the module proxy has, in a module of its own.
+# Usage: kube-apiserver.sh MINOR FILE
+#
+# Builds the kube-apiserver of the latest release of a minor version, like 1.35, on the module
+# proxy, in a module of its own.
 set -eu
 minor=$1
 file=$(realpath -m "$2")
@@ -13,7 +15,7 @@ version=$(go list -m -versions k8s.io/kubernetes | tr ' ' '\n' | grep "^v${minor
 go mod init kube-apiserver 2> /dev/null
 gomod=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)",/\1/p')
 modules="k8s.io/kubernetes@$version"
-# The staging modules, but for the samples, which nothing needs.
+# The staging modules, except the samples, which nothing needs.
 for module in $(sed -n 's,^\t*\(k8s.io/[a-z-]*\) => ./staging.*,\1,p' "$gomod" | grep -v /sample-); do
 	modules="$modules $module@v0.${version#v1.}"
 done

@@ -1,7 +1,7 @@
-// Command lint runs staticcheck's analyzers and those of go vet over packages: make lint.
+// Command lint runs the analyzers of staticcheck and go vet on packages, for make lint.
 //
-// One program loads each package once. Beside staticcheck, which does what it does here, go vet
-// starts a process for every package that loads it again, and takes more than as much time.
+// A single program loads each package only once. go vet would start a process for every package,
+// which loads it again, and would take longer than staticcheck itself.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Looks at the page that is open and gives what is wrong with it, a sentence each. It
-// is evaluated by the test, and is no part of the page. The allowed elements may be there
-// although they run, load or send something.
+// Returns the mistakes in the open page, one sentence each. The test evaluates this
+// function; it is not part of the page. The allowed elements may occur although they run,
+// load or send something.
 (allowed) => {
   const wrong = [];
   const say = (what, element) => wrong.push(what + (element ? ": " + element.outerHTML.slice(0, 160) : ""));
@@ -34,7 +34,7 @@
   });
   if (all("h1").length !== 1) say("not one h1");
 
-  // Nothing is wider than the window, nor than what it is in.
+  // Nothing is wider than the window or than its container.
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > width) say("scrolls sideways by " + (document.documentElement.scrollWidth - width));
   all("body *").forEach((e) => {
@@ -43,13 +43,13 @@
     if (box.width > 0 && (box.right > width + 1 || box.left < -1)) say("outside of the window", e);
   });
 
-  // What can be pressed is large enough (WCAG 2.5.8), unless it is in a line of text.
+  // Targets are large enough (WCAG 2.5.8), unless they are in a line of text.
   all("summary, nav a, button").forEach((e) => {
     const box = e.getBoundingClientRect();
     if (box.height > 0 && box.height < 18) say("too small to press, " + box.height, e);
   });
 
-  // Contrast (WCAG 1.4.3), of each text on the nearest background.
+  // Contrast (WCAG 1.4.3) of each text with the nearest background.
   const rgba = (text) => {
     const m = text.match(/^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/);
     if (!m) { say("unknown colour " + text); return [0, 0, 0, 1]; }
