@@ -172,7 +172,7 @@ func TestFirstUnsaid(t *testing.T) {
 	for said, want := range map[string]int{
 		"": 0, "secret/u-1-x created\n": 1, "secret/u-1-x created\nservice/u-21-x unchanged\n": 3, "service/u-3-x configured (server dry run)\n": 4,
 	} {
-		if got := firstUnsaid(files, said); got != want {
+		if got := firstUnreported(files, said); got != want {
 			t.Errorf("after %q the first is %d, want %d", said, got, want)
 		}
 	}

@@ -55,7 +55,7 @@ func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) err
 // keep writes the record of a server of another version if it differs from that of the suite.
 func (c *conformance) keep(r *replayed, differs bool) error {
 	if differs {
-		c.report.otherwise++
+		c.report.differing++
 	}
 	if !c.update || c.records == "" {
 		return nil

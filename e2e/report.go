@@ -24,8 +24,8 @@ type report struct {
 	ours, drifts, changed, failed int
 	// chance counts differences from the record where the server chooses at random.
 	chance int
-	// otherwise counts suites for which a server of another version differs from the record.
-	otherwise int
+	// differing counts suites for which a server of another version differs from the record.
+	differing int
 	// unknowns counts requests that preadmit does not know to be allowed or denied, by reason.
 	unknowns map[string]int
 	// skipped counts objects of trees that could not be sent, by reason.
@@ -39,8 +39,8 @@ func (r *report) count(s *suite.Suite) {
 
 func (r *report) differences() int { return r.ours + r.drifts + r.changed + r.failed }
 
-// unasked writes a suite or request that could not be sent.
-func (r *report) unasked(name string, err error) {
+// unsent writes a suite or request that could not be sent.
+func (r *report) unsent(name string, err error) {
 	r.failed++
 	fmt.Fprintf(r.w, "FAILED   %s: %v\n", name, err)
 }
@@ -111,8 +111,8 @@ func (r *report) summary(source string, took time.Duration) {
 	for _, why := range slices.Sorted(maps.Keys(r.unknowns)) {
 		fmt.Fprintf(r.w, "UNKNOWN  %d requests: %s\n", r.unknowns[why], why)
 	}
-	if r.otherwise > 0 {
-		fmt.Fprintf(r.w, "VERSION  %d suites are answered otherwise than by the version that they are recorded from\n", r.otherwise)
+	if r.differing > 0 {
+		fmt.Fprintf(r.w, "VERSION  %d suites are answered otherwise than by the version that they are recorded from\n", r.differing)
 	}
 	fmt.Fprintf(r.w, "%s: %d suites, %d requests, %d objects: %d differences of preadmit, %d of records (%d more by chance), %d of objects, %d suites not asked; %.0f s\n",
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())

@@ -148,7 +148,7 @@ func (c *conformance) replay(ctx context.Context, name string, s *suite.Suite) (
 		return nil, nil
 	}
 	if err != nil {
-		c.report.unasked(name, err)
+		c.report.unsent(name, err)
 		return nil, nil
 	}
 	r := &replayed{name: name, Suite: s, record: record}
@@ -179,7 +179,7 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	}
 	for _, r := range all {
 		c.report.failures(r.name, now[r.copy])
-		c.unasked(r, now[r.copy])
+		c.unsent(r, now[r.copy])
 		if err := c.drift(r, now[r.copy], recorded[r.Dir]); err != nil {
 			return err
 		}
@@ -190,14 +190,14 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	return nil
 }
 
-// unasked reports requests that could not be sent. preadmit must not claim to know
+// unsent reports requests that could not be sent. preadmit must not claim to know
 // their answer.
-func (c *conformance) unasked(r *replayed, now *reports.SuiteResult) {
+func (c *conformance) unsent(r *replayed, now *reports.SuiteResult) {
 	for i := range now.Verdicts {
 		v := &now.Verdicts[i]
-		err, unasked := r.record.Unasked[v.Name]
+		err, unsent := r.record.Unasked[v.Name]
 		switch {
-		case !unasked || isUnknownKind(err) && !v.Allowed && v.Code == http.StatusNotFound:
+		case !unsent || isUnknownKind(err) && !v.Allowed && v.Code == http.StatusNotFound:
 		case len(v.Indeterminate) == 0 && isUnknownKind(err):
 			c.report.failures(r.name, &reports.SuiteResult{Failures: []reports.SuiteFailure{{
 				Request: v.Name, Differences: []reports.Difference{{Field: "allowed", Expected: err.Error(), Actual: v.Allowed}},
@@ -205,7 +205,7 @@ func (c *conformance) unasked(r *replayed, now *reports.SuiteResult) {
 		case r.generated:
 			c.report.skip(err)
 		default:
-			c.report.unasked(r.name+": "+v.Name, err)
+			c.report.unsent(r.name+": "+v.Name, err)
 		}
 	}
 }

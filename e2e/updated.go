@@ -85,11 +85,11 @@ func (r *updateRun) run(ctx context.Context, state []*admission.Object, all []up
 	}
 	if r.by.ServerSide() {
 		for _, u := range all {
-			if err := r.ask(ctx, u); err != nil {
+			if err := r.send(ctx, u); err != nil {
 				return err
 			}
 		}
-	} else if err := r.askKubectl(ctx, all); err != nil {
+	} else if err := r.sendWithKubectl(ctx, all); err != nil {
 		return err
 	}
 	return r.compare(ctx)
@@ -117,8 +117,8 @@ type answered struct {
 	unchanged bool
 }
 
-// ask applies the base manifest and, if the server accepts it, the head manifest as a dry run.
-func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
+// send applies the base manifest and, if the server accepts it, the head manifest as a dry run.
+func (r *updateRun) send(ctx context.Context, u updates.Update) error {
 	place, err := r.server.Place(ctx, admission.NewObject(u.Base))
 	if err != nil {
 		return err
@@ -288,9 +288,9 @@ func (r *updateRun) areComparable(name string, server answered, ours *reports.Re
 	case ours == nil && r.changesNothing(server):
 		r.report.chance++
 	case ours == nil:
-		r.report.unasked(name, errors.New("preadmit makes no such request"))
+		r.report.unsent(name, errors.New("preadmit makes no such request"))
 	case server.unchanged:
-		r.report.unasked(name, errors.New("kubectl has nothing to change"))
+		r.report.unsent(name, errors.New("kubectl has nothing to change"))
 	case strings.HasSuffix(server.Status().Message, ": provided port is already allocated"):
 		r.report.chance++ // another example uses the port
 	default:
@@ -332,13 +332,13 @@ func (r *updateRun) compareVerdict(name string, server answered, ours *reports.R
 func (r *updateRun) compareStored(name string, server answered, ours *reports.Request) {
 	object, err := server.Object()
 	if err != nil {
-		r.report.unasked(name, err)
+		r.report.unsent(name, err)
 		return
 	}
 	var stored map[string]any
 	if ours.Object != nil {
 		if stored, err = storedContent(ours.Object); err != nil {
-			r.report.unasked(name, err)
+			r.report.unsent(name, err)
 			return
 		}
 	}

@@ -31,9 +31,9 @@ var kubectlCommands = map[apply.Applier][2][]string{
 	apply.Replace: {{"create", "--field-manager=kubectl-replace"}, {"replace"}},
 }
 
-// askKubectl applies all base manifests with kubectl, and then, as a dry run, the head manifests of
+// sendWithKubectl applies all base manifests with kubectl, and then, as a dry run, the head manifests of
 // the objects that the server accepted.
-func (r *updateRun) askKubectl(ctx context.Context, all []updates.Update) error {
+func (r *updateRun) sendWithKubectl(ctx context.Context, all []updates.Update) error {
 	commands, ok := kubectlCommands[r.by]
 	if !ok || r.kubectl == "" {
 		fmt.Fprintf(r.progress, "%s: not asked, there is no kubectl\n", r.by)
@@ -57,7 +57,7 @@ func (r *updateRun) askKubectl(ctx context.Context, all []updates.Update) error 
 			return err
 		}
 	}
-	if err := r.askUpdates(ctx, all, places, created, commands[1]); err != nil {
+	if err := r.sendUpdates(ctx, all, places, created, commands[1]); err != nil {
 		return err
 	}
 	for i, u := range all {
@@ -73,8 +73,8 @@ func (r *updateRun) askKubectl(ctx context.Context, all []updates.Update) error 
 	return nil
 }
 
-// askUpdates sends the updates of the created objects, as a dry run.
-func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places []live.Place, created *sent, command []string) error {
+// sendUpdates sends the updates of the created objects, as a dry run.
+func (r *updateRun) sendUpdates(ctx context.Context, all []updates.Update, places []live.Place, created *sent, command []string) error {
 	before := map[string]map[string]any{}
 	for i, u := range all {
 		if a := created.of(u.Base, places[i]).Answer; a == nil || !a.OK() {
@@ -162,7 +162,7 @@ func (r *updateRun) runKubectl(ctx context.Context, dir string, command ...strin
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range files[firstUnsaid(files, stdout.String()):] {
+		for _, file := range files[firstUnreported(files, stdout.String()):] {
 			if err := run(file); err != nil {
 				return nil, err
 			}
@@ -174,9 +174,9 @@ func (r *updateRun) runKubectl(ctx context.Context, dir string, command ...strin
 	return s, nil
 }
 
-// firstUnsaid returns the index of the file after the last one that is in kubectl's output. kubectl processes
+// firstUnreported returns the index of the file after the last one that is in kubectl's output. kubectl processes
 // the files in order.
-func firstUnsaid(files []string, said string) int {
+func firstUnreported(files []string, said string) int {
 	for i := len(files) - 1; i >= 0; i-- {
 		if _, name, _ := strings.Cut(strings.TrimSuffix(filepath.Base(files[i]), ".yaml"), "-"); strings.Contains(said, "/"+name+" ") {
 			return i + 1

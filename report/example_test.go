@@ -50,7 +50,7 @@ func ExampleRead() {
 	// Output: overlays/prod/replicas.yaml:7: at most 5 replicas
 }
 
-// Reading is strict: what this version does not know is an error.
+// Reading is strict: an unknown field is an error.
 func ExampleRead_unknownField() {
 	_, err := report.Read(strings.NewReader(strings.Replace(saved, `"status"`, `"colour": "red", "status"`, 1)))
 	fmt.Println(err)

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A fingerprint holds over moved lines and reworded messages, and tells everything
-// else apart.
+// A fingerprint does not depend on lines and messages, and differs for everything else.
 func TestFingerprint(t *testing.T) {
 	first := Finding{
 		Root: "app", Operation: "CREATE", Cause: CauseValidation, Policy: "p", Binding: "b", Message: "5 is too many",

@@ -22,9 +22,9 @@ import (
 func Main(ctx context.Context, args []string, p cli.Process) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, cli.StackOf(r))
-			said = strings.ReplaceAll(said, "\t", "    ") // tabs of the stack would be escaped
-			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(said), "\n"))
+			message := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, cli.StackOf(r))
+			message = strings.ReplaceAll(message, "\t", "    ") // tabs of the stack would be escaped
+			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(message), "\n"))
 			code = cli.ExitIncomplete
 		}
 	}()
@@ -65,7 +65,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usagef("%w%s\nrun '%s --help' for the flags", wantedValue(err), nearFlag(cmd, err), cmd.CommandPath())
+		return cli.Usagef("%w%s\nrun '%s --help' for the flags", expectedValue(err), nearFlag(cmd, err), cmd.CommandPath())
 	})
 	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), playground.NewCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p), playground.NewJudgeCommand(p))
 	refuseUnknownTopics(root)
@@ -90,15 +90,15 @@ func refuseUnknownTopics(root *cobra.Command) {
 	}
 }
 
-// wantedValue returns an error with a description of the value that a flag expects, for
+// expectedValue returns an error with a description of the value that a flag expects, for
 // values that Go's parsers reject. It returns other errors unchanged.
-func wantedValue(err error) error {
+func expectedValue(err error) error {
 	invalid := new(pflag.InvalidValueError)
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	wants := map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a duration with its unit, like 30s, 10m or 1h"}
-	if want := wants[invalid.GetFlag().Value.Type()]; want != "" {
+	expected := map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a duration with its unit, like 30s, 10m or 1h"}
+	if want := expected[invalid.GetFlag().Value.Type()]; want != "" {
 		return fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), invalid.GetFlag().Name, want)
 	}
 	return err

@@ -142,8 +142,8 @@ func (r *fetching) resolve(ctx context.Context, a artifact.Artifact) (artifact.P
 	return r.client.Resolve(ctx, a)
 }
 
-// say writes a line about an artifact.
-func (r *fetching) say(what string, a artifact.Artifact, detail string) {
+// printLine writes a line about an artifact.
+func (r *fetching) printLine(what string, a artifact.Artifact, detail string) {
 	_, _ = fmt.Fprintf(r.out, "%-9s %s: %s\n", what, escape.Line(a.String()), escape.Line(detail))
 }
 
@@ -156,11 +156,11 @@ func (r *fetching) checked(found *artifacts.Found) error {
 		now, there := found.Lock.Find(a)
 		switch {
 		case !locked:
-			r.say("missing", a, "asked for at "+found.Needed[a].String())
+			r.printLine("missing", a, "asked for at "+found.Needed[a].String())
 		case !there:
-			r.say("failed", a, artifacts.Reason(found.Failed[a]))
+			r.printLine("failed", a, artifacts.Reason(found.Failed[a]))
 		case now.Digest != before.Digest:
-			r.say("moved", a, describe(before)+" is locked, it is "+describe(now)+" now")
+			r.printLine("moved", a, describe(before)+" is locked, it is "+describe(now)+" now")
 		default:
 			continue
 		}
@@ -168,7 +168,7 @@ func (r *fetching) checked(found *artifacts.Found) error {
 	}
 	for _, a := range r.before.Artifacts() {
 		if _, ok := found.Needed[a]; !ok {
-			r.say("unused", a, "nothing asks for it")
+			r.printLine("unused", a, "nothing asks for it")
 			bad++
 		}
 	}
@@ -202,19 +202,19 @@ func (r *fetching) describe(found *artifacts.Found) {
 		now, there := found.Lock.Find(a)
 		switch {
 		case !there:
-			r.say("failed", a, fmt.Sprintf("%s (asked for at %s)", artifacts.Reason(found.Failed[a]), found.Needed[a]))
+			r.printLine("failed", a, fmt.Sprintf("%s (asked for at %s)", artifacts.Reason(found.Failed[a]), found.Needed[a]))
 			if locked {
 				found.Lock.Set(a, before)
 			}
 		case !locked:
-			r.say("locked", a, describe(now))
+			r.printLine("locked", a, describe(now))
 		case now != before:
-			r.say("updated", a, describe(before)+" -> "+describe(now))
+			r.printLine("updated", a, describe(before)+" -> "+describe(now))
 		}
 	}
 	for _, a := range r.before.Artifacts() {
 		if _, ok := found.Needed[a]; !ok {
-			r.say("removed", a, "nothing asks for it")
+			r.printLine("removed", a, "nothing asks for it")
 		}
 	}
 	_, _ = fmt.Fprintf(r.out, "%s, %d failed\n", cli.Count(len(found.Needed), "artifact", "artifacts"), len(found.Failed))

@@ -212,9 +212,9 @@ func (s *Server) stop() {
 	s.process.stop()
 }
 
-// Proxy returns a handler that forwards calls as system:admin. It calls tell for each call that
+// Proxy returns a handler that forwards calls as system:admin. It calls report for each call that
 // writes, with the request body and the server's answer.
-func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http.Handler, error) {
+func (s *Server) Proxy(report func(r *http.Request, body []byte, a *Answer)) (http.Handler, error) {
 	target, err := url.Parse(s.url)
 	if err != nil {
 		return nil, fmt.Errorf("address of the API server: %w", err)
@@ -237,7 +237,7 @@ func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http
 				return err
 			}
 			r.Body = io.NopCloser(bytes.NewReader(a.Body))
-			tell(r.Request, sent, a)
+			report(r.Request, sent, a)
 			return nil
 		},
 	}

@@ -185,7 +185,7 @@ func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record)
 		request := &s.Requests[i]
 		err := old.exchange(ctx, request.OldObject)
 		if err == nil {
-			err = r.ask(ctx, request, names, record)
+			err = r.send(ctx, request, names, record)
 		}
 		var unknown *live.UnknownKindError
 		var refused *RefusedError
@@ -235,8 +235,8 @@ func policyNames(policies []*admission.Object) map[string]bool {
 	return names
 }
 
-// ask sends a request as a dry run and records the answer.
-func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map[string]bool, record *Record) error {
+// send sends a request as a dry run and records the answer.
+func (r *Recorder) send(ctx context.Context, request *suite.Request, policies map[string]bool, record *Record) error {
 	place, err := r.cluster.Tested.Place(ctx, mainObject(request))
 	if err != nil {
 		return err

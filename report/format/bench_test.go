@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// manyFindings repeats the findings of testdata/many.json with messages and lines
-// of their own.
+// manyFindings repeats the findings of testdata/many.json with different messages and
+// lines.
 func manyFindings(t testing.TB, n int) *report.Report {
 	t.Helper()
 	r := read(t, "many")

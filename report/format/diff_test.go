@@ -18,7 +18,7 @@ import (
 
 const diffSchemaFile = "../../docs/diff.schema.json"
 
-// comparison is what preadmit diff would tell of the change of a report.
+// comparison returns the report of preadmit diff for the change of a report.
 func comparison(t testing.TB, name string) *report.Comparison {
 	t.Helper()
 	r := read(t, name)
@@ -80,7 +80,7 @@ func TestUnknownDiffFormatListsTheKnown(t *testing.T) {
 	}
 }
 
-// hostileChange is an object whose diff tries to get out of wherever it is shown.
+// hostileChange returns an object whose diff tries to escape from each output format.
 func hostileChange() *report.Comparison {
 	evil := "</details></code></pre>``` ````` @team #1 \x1b[2J\u202e::error::x <script>alert(1)</script> [x](https://evil.example)"
 	return &report.Comparison{Changes: report.Changes{Objects: []report.ObjectChange{{
@@ -94,8 +94,8 @@ func hostileChange() *report.Comparison {
 	}}}}
 }
 
-// TestHostileDiffBreaksOutOfNothing: no line of text speaks to a terminal or a runner,
-// and in Markdown all of it stays in its fence.
+// TestHostileDiffBreaksOutOfNothing: no line of text has control characters or workflow
+// commands, and in Markdown all of it stays in its fence.
 func TestHostileDiffBreaksOutOfNothing(t *testing.T) {
 	c := hostileChange()
 	for _, format := range format.DiffFormats() {
@@ -123,7 +123,7 @@ func TestHostileDiffBreaksOutOfNothing(t *testing.T) {
 }
 
 // TestMarkdownDiffIsCut: at any limit the text fits, its fences and elements are closed,
-// and what is not there is counted.
+// and what is left out is counted.
 func TestMarkdownDiffIsCut(t *testing.T) {
 	c := comparison(t, "change")
 	for range 3 {
@@ -150,7 +150,7 @@ func TestMarkdownDiffIsCut(t *testing.T) {
 	}
 }
 
-// linesAreCounted tells of objects whose lines are neither shown nor counted.
+// linesAreCounted reports objects whose lines are neither shown nor counted.
 func linesAreCounted(t *testing.T, c *report.Comparison, text string) {
 	t.Helper()
 	for i, part := range strings.Split(text, "<details>")[1:] {

@@ -16,7 +16,7 @@ func TestExplainSchemaIsTheGoTypes(t *testing.T) {
 	schemaIsType(t, explainSchemaFile, reflect.TypeFor[report.ExplainReport]())
 }
 
-// explanation has what an explanation can have, with text that would break a line or a terminal.
+// explanation returns an explanation with all fields set, and text that would break a line or a terminal.
 func explanation() *report.ExplainReport {
 	const hostile = "a\x1b[31m\n::error::b\u202e"
 	part := report.ExplainedPart{Text: hostile, Line: 1, Column: 1, State: report.StateError, Why: hostile}
@@ -42,8 +42,8 @@ func explanation() *report.ExplainReport {
 	}
 }
 
-// TestExplain: an explanation fits its schema, and nothing in it reaches a terminal or the log of
-// a workflow as anything but text.
+// TestExplain: an explanation fits its schema, and all of it is plain text for a terminal and the
+// log of a workflow.
 func TestExplain(t *testing.T) {
 	s := compile(t, explainSchemaFile)
 	for _, name := range format.ExplainFormats() {

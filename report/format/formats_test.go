@@ -22,7 +22,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// denied is a report of n new findings in as many files, every third of them a denial.
+// denied returns a report of n new findings in as many files, every third of them a denial.
 func denied(t *testing.T, n int) *report.Report {
 	t.Helper()
 	r := manyFindings(t, n)
@@ -39,8 +39,8 @@ func denied(t *testing.T, n int) *report.Report {
 
 var leftOut = regexp.MustCompile(`(?m)^\*\*Left out for size:\*\* (\d+) findings`)
 
-// TestMarkdownKeepsWithinALimit: whatever the size, what is there is whole, the worst
-// is there first, and the rest is counted.
+// TestMarkdownKeepsWithinALimit: for any size, the included findings are complete, the worst
+// are included first, and the rest is counted.
 func TestMarkdownKeepsWithinALimit(t *testing.T) {
 	for _, n := range []int{1, 60, 6000, 30000} {
 		for _, limit := range []int{0, 500, 5000, 65535} {
@@ -70,8 +70,8 @@ func TestMarkdownKeepsWithinALimit(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsSteady: durations are no part of it, so that a comment is not edited
-// when nothing but they changed.
+// TestMarkdownIsSteady: it has no durations, so that a comment is not edited when only they
+// change.
 func TestMarkdownIsSteady(t *testing.T) {
 	r := read(t, "many")
 	before := write(t, "markdown", r, zero)
@@ -102,7 +102,8 @@ func commands(text string) map[string]int {
 	return counts
 }
 
-// TestGitHubAnnotatesTheWorst: no more than GitHub shows, and a notice on the rest.
+// TestGitHubAnnotatesTheWorst: there are no more annotations than GitHub shows, and a notice
+// on the rest.
 func TestGitHubAnnotatesTheWorst(t *testing.T) {
 	for n, want := range map[int]map[string]int{
 		0:     {},
@@ -121,8 +122,8 @@ func TestGitHubAnnotatesTheWorst(t *testing.T) {
 	}
 }
 
-// TestGitHubAnnotatesTheChangeFirst: files that the change touches come before others,
-// and what is new before what was there.
+// TestGitHubAnnotatesTheChangeFirst: files that the change touches come before others, and
+// new findings before existing ones.
 func TestGitHubAnnotatesTheChangeFirst(t *testing.T) {
 	r := denied(t, 60)
 	r.Findings[58].Status = report.StatusExisting
@@ -142,8 +143,8 @@ func TestGitHubAnnotatesTheChangeFirst(t *testing.T) {
 	}
 }
 
-// junitShape is what Jenkins' junit-10.xsd says of the elements that are written: what
-// they hold, and the attributes that they must and may have.
+// junitShape has the elements that are written, with their content and their required and
+// optional attributes, as in Jenkins' junit-10.xsd.
 func junitShape() map[string]struct{ children, required, optional string } {
 	return map[string]struct{ children, required, optional string }{
 		"":           {"testsuites", "", ""},
@@ -165,7 +166,7 @@ func TestJUnitFitsTheSchema(t *testing.T) {
 	}
 }
 
-// checkJUnit holds a document to the shape, and its counts to what there is.
+// checkJUnit checks a document against junitShape, and its counts against its elements.
 func checkJUnit(t *testing.T, name string, doc []byte) {
 	t.Helper()
 	decoder := xml.NewDecoder(bytes.NewReader(doc))
@@ -211,7 +212,7 @@ func checkJUnit(t *testing.T, name string, doc []byte) {
 }
 
 // TestJUnitFitsTheXSD needs xmllint and the file junit-10.xsd of Jenkins' xunit plugin,
-// which is not kept here.
+// which is not in this repository.
 func TestJUnitFitsTheXSD(t *testing.T) {
 	xsd := os.Getenv("PREADMIT_JUNIT_XSD")
 	lint, err := exec.LookPath("xmllint")
@@ -229,8 +230,7 @@ func TestJUnitFitsTheXSD(t *testing.T) {
 	}
 }
 
-// TestJUnitFailsWhatFailsTheRun: a gate that reads JUnit and one that reads the exit
-// code agree.
+// TestJUnitFailsWhatFailsTheRun: JUnit and the exit code agree on whether a run fails.
 func TestJUnitFailsWhatFailsTheRun(t *testing.T) {
 	for _, name := range reports(t) {
 		r := read(t, name)
@@ -246,8 +246,8 @@ func TestJUnitFailsWhatFailsTheRun(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsWholeAtEveryLimit: wherever the cut is, what is open is closed, and that
-// something is missing is told.
+// TestMarkdownIsWholeAtEveryLimit: at any limit, everything that is opened is closed, and
+// the text mentions that something is left out.
 func TestMarkdownIsWholeAtEveryLimit(t *testing.T) {
 	r := read(t, "many")
 	all := utf8.RuneCount(write(t, "markdown", r, zero))

@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// styleOf finds a page's style sheet, which golden pages do not repeat.
+// styleOf matches a page's style sheet, which golden pages do not repeat.
 var styleOf = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
 
 func page(t testing.TB, r *report.Report, opts format.Options) string {
@@ -38,8 +38,8 @@ func TestHTMLGolden(t *testing.T) {
 	}
 }
 
-// TestPolicyAllowsTheStyleSheet: the hash in the page's policy is that of the style
-// sheet as a browser sees it, or the page would have no style.
+// TestPolicyAllowsTheStyleSheet: the hash in the page's content security policy is that of
+// the style sheet as a browser reads it; otherwise the page would have no style.
 func TestPolicyAllowsTheStyleSheet(t *testing.T) {
 	text := page(t, read(t, "one"), zero)
 	sum := sha256.Sum256([]byte(styleOf.FindStringSubmatch(text)[1]))
@@ -80,8 +80,8 @@ func pageElements() map[string][]string {
 	return elements
 }
 
-// evilStrings is a report with every string replaced by what would break out of some
-// context of a page.
+// evilStrings returns a report with every string replaced by text that would break out of
+// some context of a page.
 func evilStrings(t *testing.T, evil string) *report.Report {
 	r := read(t, "change")
 	r.Indeterminate = read(t, "many").Indeterminate
@@ -112,8 +112,8 @@ func evilStrings(t *testing.T, evil string) *report.Report {
 	return r
 }
 
-// TestHostilePage fills every string of a report with what would break out. The page
-// must have no element, attribute or link but its own.
+// TestHostilePage: with hostile text in every string of a report, the page must have only
+// its own elements, attributes and links.
 func TestHostilePage(t *testing.T) {
 	for _, evil := range []string{
 		`</pre></code><script>alert(1)</script><img src=x onerror=alert(1)>`,
@@ -161,8 +161,8 @@ func checkPage(t *testing.T, evil, text string) {
 	}
 }
 
-// TestPagesLinkToTheDiff: a finding links to what changes in its object, and every
-// link within the page leads somewhere.
+// TestPagesLinkToTheDiff: a finding links to the diff of its object, and every link within
+// the page has a target.
 func TestPagesLinkToTheDiff(t *testing.T) {
 	text := page(t, read(t, "change"), zero)
 	ids := map[string]bool{}
@@ -186,8 +186,8 @@ func TestPagesLinkToTheDiff(t *testing.T) {
 	}
 }
 
-// TestPagesUnderlineTheRange: the mark is on the columns of the location, also in a
-// line that is cut.
+// TestPagesUnderlineTheRange: the columns of the location are marked, also in a line that
+// is cut.
 func TestPagesUnderlineTheRange(t *testing.T) {
 	long := strings.Repeat("{é:1},", 1000)
 	for _, c := range []struct {
@@ -217,8 +217,8 @@ func TestPagesUnderlineTheRange(t *testing.T) {
 	}
 }
 
-// TestPagesAreBounded: 30,000 findings make a page that opens, what is not in it is
-// counted, and it does not take long.
+// TestPagesAreBounded: for 30,000 findings the page is small enough to open, counts what is
+// left out, and is written quickly.
 func TestPagesAreBounded(t *testing.T) {
 	r := manyFindings(t, 30_000)
 	r.Changes = read(t, "change").Changes
@@ -260,7 +260,7 @@ func count(t *testing.T, text, pattern string) (n int) {
 	return n
 }
 
-// TestQuietPage: only denials.
+// TestQuietPage: a quiet page has only denials.
 func TestQuietPage(t *testing.T) {
 	text := page(t, read(t, "change"), format.Options{Quiet: true})
 	if !strings.Contains(text, "images need a fixed tag") || strings.Contains(text, "memory limit") || strings.Contains(text, "Rendered diff") {
@@ -268,7 +268,7 @@ func TestQuietPage(t *testing.T) {
 	}
 }
 
-// TestPagesLinkToFiles: only where it is known to what, and never to a file of the base.
+// TestPagesLinkToFiles: only places with a known URL have links, and never those of the base.
 func TestPagesLinkToFiles(t *testing.T) {
 	text := page(t, read(t, "change"), format.Options{Blob: "https://github.com/o/r/blob/abc/"})
 	if !strings.Contains(text, `<a href="https://github.com/o/r/blob/abc/app/cart.yaml#L7" rel="noreferrer"><code>app/cart.yaml:7:1</code></a>`) {

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/html"
 )
 
-// TestPartsAreThoseOfThePage: what other pages show of a report is the very text of the
-// report's own page, masked and escaped in the same way.
+// TestPartsAreThoseOfThePage: the parts for other pages are the same text as in the report's
+// own page, masked and escaped in the same way.
 func TestPartsAreThoseOfThePage(t *testing.T) {
 	for _, name := range reports(t) {
 		r := read(t, name)

@@ -102,7 +102,7 @@ func TestLintSARIFHasItsOwnCategory(t *testing.T) {
 	if err := json.Unmarshal(out, &log); err != nil {
 		t.Fatal(err)
 	}
-	// GitHub replaces the results of a category as a whole: those of a scan are others.
+	// GitHub replaces all results of a category, so lint and scan need different ones.
 	if got := log.Runs[0].AutomationDetails.ID; got != "preadmit-lint/" {
 		t.Errorf("category %q", got)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// TestHeadline holds the words of the counts. Each finding, and each thing that was not
-// judged, is in one of them.
+// TestHeadline checks the texts of the counts. Each finding and each indeterminate is
+// counted once.
 func TestHeadline(t *testing.T) {
 	proposed := report.Finding{Status: report.StatusNew, Action: report.ActionDeny, Policies: report.PoliciesProposed}
 	broken := report.Finding{Status: report.StatusNew, Action: report.ActionError, Cause: report.CauseRender}
@@ -64,8 +64,8 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestFormatsSayTheSame holds that all formats have one headline, and that the sections of
-// the page add up to it.
+// TestFormatsSayTheSame: all formats have the same headline, and the sections of the page
+// add up to it.
 func TestFormatsSayTheSame(t *testing.T) {
 	for _, name := range []string{"many", "change", "workload", "clean"} {
 		r := read(t, name)
@@ -121,7 +121,7 @@ func TestReasonsAreGrouped(t *testing.T) {
 	}
 }
 
-// TestEqualFindingsAreOne holds that what is said alike of several objects is one entry.
+// TestEqualFindingsAreOne: the same finding on several objects is one entry.
 func TestEqualFindingsAreOne(t *testing.T) {
 	r := read(t, "one")
 	lead := r.Findings[0]
@@ -222,8 +222,8 @@ func TestWebhooksAreNamed(t *testing.T) {
 	}
 }
 
-// TestPlaces holds that what is known of a place beside its line is told once for all findings of an entry, in
-// all formats for people.
+// TestPlaces: the messages of an entry's locations are shown once for all its findings, in all formats for
+// people.
 func TestPlaces(t *testing.T) {
 	at := func(name, message string) report.Finding {
 		return report.Finding{

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestRoundTrip: what is written as JSON reads back the same (Secrets aside, whose
-// masks stay).
+// TestRoundTrip: a report that is written as JSON and read again is the same, except for
+// masked values of Secrets.
 func TestRoundTrip(t *testing.T) {
 	for _, name := range reports(t) {
 		first := write(t, "json", read(t, name), zero)
@@ -88,7 +88,7 @@ func TestReadIsStrict(t *testing.T) {
 	}
 }
 
-// TestOpenReadsBothKinds: what is written is read again, as strictly.
+// TestOpenReadsBothKinds: reports of scan and lint are read as strictly as by Read.
 func TestOpenReadsBothKinds(t *testing.T) {
 	saved, err := report.Open(reader(write(t, "json", read(t, "many"), zero)))
 	if err != nil || saved.Scan == nil || saved.Lint != nil {
@@ -117,7 +117,7 @@ func TestOpenReadsBothKinds(t *testing.T) {
 	}
 }
 
-// endless is JSON that never ends.
+// endless is a reader of endless JSON.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {

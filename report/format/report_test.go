@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// A golden is one way to write a report, compared with the file NAME+suffix. The
-// reports themselves are testdata/NAME.json.
+// A golden is one way to write a report. The output is compared with the file NAME+suffix;
+// the reports are testdata/NAME.json.
 var goldens = []struct {
 	suffix, format string
 	opts           format.Options
@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// golden compares with a file, or writes it with -update.
+// golden compares output with a file, or writes the file with -update.
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
@@ -63,7 +63,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// reports names the reports in testdata.
+// reports returns the names of the reports in testdata.
 func reports(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
@@ -127,7 +127,7 @@ func TestFormatsAreAllWritten(t *testing.T) {
 	}
 }
 
-// brokenPipe fails as a closed pipe does.
+// brokenPipe is a writer that fails like a closed pipe.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }
@@ -156,8 +156,8 @@ func TestWriteIsPure(t *testing.T) {
 	}
 }
 
-// TestCoverageIsEverywhere: of how many objects the verdict is exact is in every format that
-// people read.
+// TestCoverageIsEverywhere: every format for people has the number of objects with exact
+// verdicts.
 func TestCoverageIsEverywhere(t *testing.T) {
 	r := &report.Report{Summary: report.Summary{Requests: 9, Coverage: &report.Coverage{Objects: 9, Exact: 7}}}
 	for _, name := range []string{"text", "markdown", "html", "sarif", "junit"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// sarif is the part of the format these tests look at.
+// sarif is the part of the format that these tests check.
 type sarif struct {
 	Runs []struct {
 		Tool struct {
@@ -65,8 +65,8 @@ func TestSARIFFitsTheSchema(t *testing.T) {
 	}
 }
 
-// TestSARIFIsWhatGitHubTakes checks the rules of code scanning that no schema
-// tells: https://docs.github.com/code-security/code-scanning (SARIF support).
+// TestSARIFIsWhatGitHubTakes checks the rules of code scanning that are not in the
+// schema: https://docs.github.com/code-security/code-scanning (SARIF support).
 func TestSARIFIsWhatGitHubTakes(t *testing.T) {
 	for _, name := range reports(t) {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +126,7 @@ func TestSARIFPathsSurvive(t *testing.T) {
 	}
 }
 
-// TestSARIFRegionOfMaskedLine does not let a region end where that ends which is shown in place of a value: the value may be
-// shorter.
+// TestSARIFRegionOfMaskedLine: a region does not end at the end of a mask, since the value may be shorter.
 func TestSARIFRegionOfMaskedLine(t *testing.T) {
 	r := read(t, "one")
 	r.Findings[0].Location = report.Location{Path: "a.yaml", StartLine: 2, StartColumn: 11, Snippet: []string{"replicas: " + report.Mask}, SnippetLine: 2}
@@ -137,7 +136,7 @@ func TestSARIFRegionOfMaskedLine(t *testing.T) {
 	}
 }
 
-// TestSARIFKeepsTheMostSevere fills a report beyond what GitHub keeps.
+// TestSARIFKeepsTheMostSevere: the report has more results than GitHub keeps.
 func TestSARIFKeepsTheMostSevere(t *testing.T) {
 	r := manyFindings(t, 6000)
 	for i := range r.Findings {
@@ -161,8 +160,8 @@ func TestSARIFKeepsTheMostSevere(t *testing.T) {
 	}
 }
 
-// TestSARIFMessagesHoldNoForeignLinks: viewers make a link of [text](target) in a
-// message, and a policy's message may quote an attacker.
+// TestSARIFMessagesHoldNoForeignLinks: viewers turn [text](target) in a message into a
+// link, and a policy's message may quote text of an attacker.
 func TestSARIFMessagesHoldNoForeignLinks(t *testing.T) {
 	for _, res := range sarifOf(t, read(t, "hostile")).Runs[0].Results {
 		if strings.Contains(res.Message.Text, "](http") {
@@ -194,7 +193,7 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) {
 }
 
 // TestSARIFTellsTheWay: the chain of a field is a code flow that ends at the result's
-// line, and the line's hash is the fingerprint that GitHub reads.
+// line, and the hash of the line is the fingerprint that GitHub uses.
 func TestSARIFTellsTheWay(t *testing.T) {
 	var log struct {
 		Runs []struct {
@@ -244,7 +243,7 @@ func TestSARIFTellsTheWay(t *testing.T) {
 	}
 }
 
-// A build without a version has a number all the same, as rule SARIF2005 asks.
+// A build without a version still has a number, as rule SARIF2005 requires.
 func TestSARIFVersion(t *testing.T) {
 	for version, want := range map[string]string{"v1.2.3": "1.2.3", "devel": "0.0.0-devel", "(devel) x": "0.0.0--devel-x", "": ""} {
 		r := &report.Report{Tool: report.Tool{Version: version}}

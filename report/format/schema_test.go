@@ -21,7 +21,7 @@ import (
 
 const schemaFile = "../../docs/report.schema.json"
 
-// node is the part of a JSON schema that the published one uses.
+// node has the keywords of JSON schema that the published schemas use.
 type node struct {
 	Ref                  string `json:"$ref"`
 	Type, Description    string
@@ -54,8 +54,8 @@ func TestReportsFitThePublishedSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaIsTheGoTypes walks report.Report and the schema side by side: the same
-// fields, the same types, required where Go always writes them, all explained.
+// TestSchemaIsTheGoTypes compares report.Report with the schema: they have the same fields
+// and types, fields that Go always writes are required, and all have descriptions.
 func TestSchemaIsTheGoTypes(t *testing.T) {
 	schemaIsType(t, schemaFile, reflect.TypeFor[report.Report]())
 }
@@ -78,7 +78,7 @@ type walker struct {
 	seen map[string]bool
 }
 
-// resolve follows a reference and notes it.
+// resolve follows a reference and records it.
 func (w walker) resolve(n *node) (resolved *node, first bool) {
 	if n.Ref == "" {
 		return n, true
@@ -205,9 +205,8 @@ func addConstants(out map[string][]string, spec *ast.ValueSpec) {
 	}
 }
 
-// TestDocument checks docs/report.md: its example is a valid report, its text is
-// what that report is written as, and it explains every field in the words of the
-// schema.
+// TestDocument checks docs/report.md: its example is a valid report, its text is the output
+// for that report, and it explains every field with the description in the schema.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("../../docs/report.md")
 	if err != nil {
@@ -233,7 +232,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// block gives the first fenced block of a language.
+// block returns the first fenced block of a language.
 func block(t *testing.T, doc, language string) string {
 	t.Helper()
 	m := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)```\n").FindStringSubmatch(doc)
@@ -243,7 +242,7 @@ func block(t *testing.T, doc, language string) string {
 	return m[1]
 }
 
-// explained tells which fields a section of the document does not explain.
+// explained reports the fields that a section of the document does not explain.
 func explained(t *testing.T, doc, name string, n *node) {
 	t.Helper()
 	_, section, ok := strings.Cut(doc, "\n### "+name+"\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// TestTextFitsItsWidth: a line is longer than asked only for what cannot be broken.
+// TestTextFitsItsWidth: a line is longer than the width only if it cannot be broken.
 func TestTextFitsItsWidth(t *testing.T) {
 	for _, name := range []string{"empty", "clean", "one", "many", "secret", "unicode"} {
 		for _, width := range []int{60, 80, 100} {
@@ -69,7 +69,7 @@ func TestUnderlineIsBelowTheRange(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreCutAroundTheRange: a range at the end of a minified file is seen.
+// TestLongLinesAreCutAroundTheRange: a range at the end of a minified file is visible.
 func TestLongLinesAreCutAroundTheRange(t *testing.T) {
 	r := read(t, "one")
 	l := &r.Findings[0].Location
@@ -121,7 +121,7 @@ func TestQuietLeavesDenialsAndTheSummary(t *testing.T) {
 	}
 }
 
-// TestExistingFindingsAreALine: they are counted, and shown when they count.
+// TestExistingFindingsAreALine: existing findings are only counted, and shown with Existing.
 func TestExistingFindingsAreALine(t *testing.T) {
 	r := read(t, "one")
 	r.Change.Base = &report.Revision{Name: "main"}
@@ -139,8 +139,8 @@ func TestExistingFindingsAreALine(t *testing.T) {
 	}
 }
 
-// TestRootsOfOneError: the roots that one line keeps from rendering are counted with an example,
-// and so are those that it kept from rendering before; Verbose names them all.
+// TestRootsOfOneError: the roots that do not render because of one line are counted, with an
+// example, and so are those that did not render before; Verbose names all.
 func TestRootsOfOneError(t *testing.T) {
 	r := read(t, "clean")
 	r.Change.Base = &report.Revision{Name: "main"}
@@ -172,8 +172,8 @@ func TestRootsOfOneError(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotAFindingIsBounded: hundreds of reasons and notes are counted, not
-// listed, and Verbose lists them; errors and warnings are never left out.
+// TestWhatIsNotAFindingIsBounded: hundreds of reasons and notes are only counted unless
+// Verbose; errors and warnings are never left out.
 func TestWhatIsNotAFindingIsBounded(t *testing.T) {
 	r := read(t, "clean")
 	for i := range 200 {

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestButton: a check run that is complete has a button if somebody answers for it, and
-// one in progress has none.
+// TestButton: a completed check run has a button if Rescan is set, and one in progress has
+// none.
 func TestButton(t *testing.T) {
 	for identifier, want := range map[string][]githubtest.Action{
 		"":                      nil,

@@ -49,8 +49,8 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// TestChoose: what has a place at the head in files of the pull request, worst first,
-// new before existing, else in the report's order.
+// TestChoose: entries with a place at the head in files of the pull request are chosen, the
+// worst first, new before existing, otherwise in the report's order.
 func TestChoose(t *testing.T) {
 	at := func(path, tree string) *report.Location {
 		return &report.Location{Path: path, StartLine: 2, Tree: tree}
@@ -104,7 +104,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestAnnotation: every field of one.
+// TestAnnotation checks every field of an annotation.
 func TestAnnotation(t *testing.T) {
 	r := findings(3)
 	f := r.Findings[2]
@@ -126,7 +126,7 @@ func TestAnnotation(t *testing.T) {
 	}
 }
 
-// TestAnnotationRanges: what GitHub does not take is not sent.
+// TestAnnotationRanges: ranges that GitHub does not accept are not sent.
 func TestAnnotationRanges(t *testing.T) {
 	for _, test := range []struct {
 		l    report.Location
@@ -148,8 +148,8 @@ func TestAnnotationRanges(t *testing.T) {
 	}
 }
 
-// TestDigest: everything a reader sees makes a difference, the cut of what is sent
-// does not.
+// TestDigest: everything that a reader sees changes the digest, except how the text is
+// cut.
 func TestDigest(t *testing.T) {
 	base := Check{Conclusion: Success, Title: "t", Summary: "s", Text: "x", Annotations: []Annotation{{Path: "a", Message: "m"}}}
 	seen := map[string]bool{base.digest(): true}
@@ -172,7 +172,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestSummaryTellsWhatIsLeftOut, whatever else does not fit.
+// TestSummaryTellsWhatIsLeftOut: the note on missing annotations is kept when the rest is cut.
 func TestSummaryTellsWhatIsLeftOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		check Check
@@ -198,8 +198,8 @@ func TestSummaryTellsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestSecretsAreMasked in annotations as in any format of the report: what mask.go of
-// the report package hides does not come back here.
+// TestSecretsAreMasked: annotations mask the values of Secrets as all formats of the
+// report do.
 func TestSecretsAreMasked(t *testing.T) {
 	r := findings(1)
 	f := &r.Findings[0]
@@ -234,7 +234,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestRoom: what is written within the rooms is not cut, whatever is added to it.
+// TestRoom: text within SummaryRoom and CommentRoom is not cut, whatever is added to it.
 func TestRoom(t *testing.T) {
 	c := Check{Summary: strings.Repeat("w", SummaryRoom), Over: 29800, Hidden: 12345}
 	url := "https://github.com/" + strings.Repeat("o", 400)

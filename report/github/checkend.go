@@ -11,8 +11,8 @@ func (p *Publisher) CheckURL() string { return p.known.GetHTMLURL() }
 // Completed reports whether the check run is complete, with everything that Finish or Complete
 // writes. It requests the check run from GitHub if Start has not done so yet.
 func (p *Publisher) Completed(ctx context.Context) (bool, error) {
-	says, err := p.LastVerdict(ctx)
-	return says.Conclusion != "", err
+	last, err := p.LastVerdict(ctx)
+	return last.Conclusion != "", err
 }
 
 // LastVerdict returns the conclusion and title of the check run if it is complete in the
@@ -20,7 +20,7 @@ func (p *Publisher) Completed(ctx context.Context) (bool, error) {
 // completed for, the last one if several have the same head; 0 for a commit without a pull
 // request, and -1 when it is not known.
 func (p *Publisher) LastVerdict(ctx context.Context) (Verdict, error) {
-	if !p.asked {
+	if !p.queried {
 		if _, err := p.find(ctx); err != nil {
 			return Verdict{}, err
 		}

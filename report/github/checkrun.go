@@ -92,7 +92,7 @@ func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOpti
 // A check run that already has this content stays unchanged. One with other content is
 // updated, or superseded by a new run if it has annotations, which cannot be removed.
 func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
-	if !p.asked {
+	if !p.queried {
 		if _, err := p.find(ctx); err != nil {
 			return Published{}, err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// publish does all of it, as the Action will.
+// publish publishes in all places, as the Action does.
 func publish(t *testing.T, p *Publisher, r *report.Report) (check, comment, sarif Published) {
 	t.Helper()
 	ctx := context.Background()
@@ -35,7 +35,7 @@ func publish(t *testing.T, p *Publisher, r *report.Report) (check, comment, sari
 	return check, comment, sarif
 }
 
-// TestPublishIsIdempotent: the second time nothing is written, whatever the size.
+// TestPublishIsIdempotent: the second time nothing is written, for reports of any size.
 func TestPublishIsIdempotent(t *testing.T) {
 	for _, n := range []int{1, 60, 6000, 30000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestPublishIsIdempotent(t *testing.T) {
 	}
 }
 
-// wantRun looks at the one check run of n findings.
+// wantRun checks that there is one check run, with n findings.
 func wantRun(t *testing.T, s *githubtest.Server, n int) {
 	t.Helper()
 	runs := s.CheckRuns()
@@ -87,7 +87,7 @@ func wantRun(t *testing.T, s *githubtest.Server, n int) {
 	if got := len(run.Annotations); got != min(n, MaxAnnotations) {
 		t.Errorf("%d annotations, want %d", got, min(n, MaxAnnotations))
 	}
-	listed := min(n, MaxFiles*10) // ten a file
+	listed := min(n, MaxFiles*10) // ten findings per file
 	if over := listed - MaxAnnotations; over > 0 && !strings.Contains(run.Summary, fmt.Sprintf("without annotation: %d;", over)) {
 		t.Errorf("the summary does not tell that %d are left out: …%s", over, run.Summary[len(run.Summary)-200:])
 	}
@@ -133,7 +133,7 @@ func TestStartShowsThatItWorks(t *testing.T) {
 	}
 }
 
-// TestOtherContentMakesANewRun: annotations cannot be taken away from a run.
+// TestOtherContentMakesANewRun: annotations cannot be removed from a run.
 func TestOtherContentMakesANewRun(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(3)
 	changed(s, r)
@@ -151,7 +151,7 @@ func TestOtherContentMakesANewRun(t *testing.T) {
 	}
 }
 
-// TestRunWithoutAnnotationsIsUpdated in place, also to one that has some.
+// TestRunWithoutAnnotationsIsUpdated: it is updated in place, also to content with annotations.
 func TestRunWithoutAnnotationsIsUpdated(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(60)
 	changed(s, r)
@@ -167,8 +167,8 @@ func TestRunWithoutAnnotationsIsUpdated(t *testing.T) {
 	wantRun(t, s, 60)
 }
 
-// TestOnlyFilesOfThePullRequestAreAnnotated, of several pages; files that it removes
-// are none.
+// TestOnlyFilesOfThePullRequestAreAnnotated, with several pages of files. Removed files
+// are not annotated.
 func TestOnlyFilesOfThePullRequestAreAnnotated(t *testing.T) {
 	s, r := hub(t, githubtest.Config{PageSize: 1}), findings(60)
 	s.SetFiles(githubtest.File{Path: "README.md"}, githubtest.File{Path: "apps/2.yaml", Status: "removed"},
@@ -188,7 +188,7 @@ func TestOnlyFilesOfThePullRequestAreAnnotated(t *testing.T) {
 	}
 }
 
-// TestWithoutPullRequest everything may be annotated, and no files are listed.
+// TestWithoutPullRequest: all files may be annotated, and no files are listed.
 func TestWithoutPullRequest(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	target := pullTarget()
@@ -209,7 +209,7 @@ func TestFreshMakesANewRun(t *testing.T) {
 	publish(t, p, r)
 	again := pullTarget()
 	again.DetailsURL += "/attempts/2"
-	// A process that ends, and one that finds what it left, complete or not.
+	// One process ends, and the next finds its check run, complete or not.
 	for range 2 {
 		p, _ = publisher(t, s, again, Options{Fresh: true})
 		for range 2 {
@@ -224,8 +224,8 @@ func TestFreshMakesANewRun(t *testing.T) {
 	}
 }
 
-// TestDoubtMakesANewRun: one that passes and may be about something else does not stand while
-// this is judged; one that blocks a merge does.
+// TestDoubtMakesANewRun: a run that passes and may be about something else is replaced while
+// judging; one that blocks a merge is not.
 func TestDoubtMakesANewRun(t *testing.T) {
 	broken := errors.New("nobody knows")
 	for name, test := range map[string]struct {
@@ -261,8 +261,8 @@ func TestDoubtMakesANewRun(t *testing.T) {
 	}
 }
 
-// TestForeignRunsAreLeftAlone: of another app, of a job with the same name, of another
-// commit, of another name.
+// TestForeignRunsAreLeftAlone: runs of another app, of a job with the same name, of another
+// commit, and with another name.
 func TestForeignRunsAreLeftAlone(t *testing.T) {
 	s, r := hub(t, githubtest.Config{PageSize: 2}), findings(1)
 	changed(s, r)
@@ -290,7 +290,7 @@ func TestForeignRunsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOwnRunIsFoundOnALaterPage among many of the same name.
+// TestOwnRunIsFoundOnALaterPage: there are many runs with the same name.
 func TestOwnRunIsFoundOnALaterPage(t *testing.T) {
 	s, r := hub(t, githubtest.Config{PageSize: 2}), findings(1)
 	changed(s, r)
@@ -307,7 +307,7 @@ func TestOwnRunIsFoundOnALaterPage(t *testing.T) {
 	}
 }
 
-// TestLostAnswersAppendNothingTwice: GitHub did what was asked, and answered 502.
+// TestLostAnswersAppendNothingTwice: GitHub carried out the request, but responded with 502.
 func TestLostAnswersAppendNothingTwice(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(160)
 	changed(s, r)
@@ -328,7 +328,7 @@ func TestLostAnswersAppendNothingTwice(t *testing.T) {
 	}
 }
 
-// TestFailuresAreTriedAgain: GitHub did nothing and answered 500.
+// TestFailuresAreTriedAgain: GitHub did not carry out the request and responded with 500.
 func TestFailuresAreTriedAgain(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(60)
 	changed(s, r)
@@ -338,7 +338,7 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	publish(t, p, r)
 	wantRun(t, s, 60)
 
-	// Without annotations only the external_id tells that an update was not done.
+	// Without annotations only the external_id shows that an update was not carried out.
 	s = hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Method: "PATCH", Status: 502})
 	p, _ = publisher(t, s, pullTarget(), Options{})
@@ -350,8 +350,8 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestResume: a run that was left in the middle goes on where it stopped, and one of
-// other content is superseded.
+// TestResume: an incomplete run is continued where it stopped, and one with other content
+// is superseded.
 func TestResume(t *testing.T) {
 	for _, second := range []int{120, 90} {
 		s, r := hub(t, githubtest.Config{}), findings(120)
@@ -383,8 +383,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestCheckOfAnother: a check run tells which pull request it was completed for, also when
-// it says the same of another one with this head.
+// TestCheckOfAnother: a check run records the pull request that it was completed for, also if
+// another pull request with this head has the same content.
 func TestCheckOfAnother(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	for _, pull := range []int{7, 8} {

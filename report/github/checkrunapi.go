@@ -38,7 +38,7 @@ func (p *Publisher) find(ctx context.Context) (*github.CheckRun, error) {
 	if err != nil {
 		return nil, checks("list the check runs").fail(err)
 	}
-	p.known, p.asked = newest, true
+	p.known, p.queried = newest, true
 	return newest, nil
 }
 
@@ -70,7 +70,7 @@ func (p *Publisher) create(ctx context.Context) error {
 		defer cancel()
 		run, _, err := p.api.Checks.CreateCheckRun(retry.Once(sent), p.target.Owner, p.target.Repo, opts)
 		if err == nil {
-			p.known, p.asked = run, true
+			p.known, p.queried = run, true
 		}
 		return checks("create the check run").fail(err)
 	}, func() (bool, error) {
@@ -128,8 +128,8 @@ func (p *Publisher) carefully(ctx context.Context, do func() error, done func() 
 		if slept := p.opts.Clock.Sleep(ctx, wait); slept != nil {
 			return err
 		}
-		if ok, asked := done(); ok || asked != nil {
-			return asked
+		if ok, checkErr := done(); ok || checkErr != nil {
+			return checkErr
 		}
 	}
 }

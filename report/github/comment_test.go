@@ -22,7 +22,7 @@ func comment(t *testing.T, s *githubtest.Server, c Comment) Published {
 	return out
 }
 
-// text is what a comment says between its marker and the commit that it must name.
+// text returns the text of a comment between its marker and the commit, which it must name.
 func text(t *testing.T, c githubtest.Comment) string {
 	t.Helper()
 	body, begins := strings.CutPrefix(c.Body, commentMarker(DefaultName)+"\n")
@@ -33,7 +33,7 @@ func text(t *testing.T, c githubtest.Comment) string {
 	return body
 }
 
-// TestCommentLife: none, made, kept, edited, green, kept, red again, removed.
+// TestCommentLife: a comment is created, kept, edited, turned green, kept, turned red, removed.
 func TestCommentLife(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	steps := []struct {
@@ -74,7 +74,7 @@ func TestCommentLife(t *testing.T) {
 	}
 }
 
-// TestForgedMarkersAreIgnored: of other people, and quoted by our own login.
+// TestForgedMarkersAreIgnored: markers of other authors, and quoted by our own login.
 func TestForgedMarkersAreIgnored(t *testing.T) {
 	s := hub(t, githubtest.Config{PageSize: 3})
 	marker := commentMarker(DefaultName)
@@ -182,7 +182,7 @@ func TestSpeaks(t *testing.T) {
 	}
 }
 
-// TestVanishedCommentIsAsGoodAsDeleted; any other refusal is an error.
+// TestVanishedCommentIsAsGoodAsDeleted: any refusal other than 404 is an error.
 func TestVanishedCommentIsAsGoodAsDeleted(t *testing.T) {
 	for status, fails := range map[int]bool{404: false, 403: true} {
 		s := hub(t, githubtest.Config{})
@@ -195,8 +195,8 @@ func TestVanishedCommentIsAsGoodAsDeleted(t *testing.T) {
 	}
 }
 
-// TestNobodyIsNotAnAuthor: when GitHub does not say who asks, no comment can be told
-// to be ours, and none is made.
+// TestNobodyIsNotAnAuthor: if GitHub does not return the login of the token, no comment can
+// be recognized as ours, and none is created.
 func TestNobodyIsNotAnAuthor(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Path: "/graphql", Status: 200, Message: "nothing"})

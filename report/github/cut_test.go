@@ -38,7 +38,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// FuzzCut: whatever the text, the limit holds, runes stay whole, and fences close.
+// FuzzCut: for any text, the limit holds, runes are not split, and fences are closed.
 func FuzzCut(f *testing.F) {
 	f.Add("# t\n\n```diff\n- a\n+ b\n```\n<details>\n<summary>x</summary>\n\n| a | b |\n\n</details>\n", 60)
 	f.Add("語語語\n~~~\n```\n", 20)

@@ -170,9 +170,9 @@ func details(refused *github.ErrorResponse) []string {
 // unanswered returns the parts of an error without a response. It leaves out the query and
 // the credentials of the URL.
 func unanswered(err error) (method, path string, cause error) {
-	var asked *retry.Unanswered
-	if errors.As(err, &asked) {
-		return asked.Method, asked.Path, asked.Err
+	var noResponse *retry.Unanswered
+	if errors.As(err, &noResponse) {
+		return noResponse.Method, noResponse.Path, noResponse.Err
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {

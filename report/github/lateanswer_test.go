@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestStartThatIsCancelled: a check run that GitHub makes while the context ends is known, and
-// none is asked for afterwards.
+// TestStartThatIsCancelled: a check run that GitHub creates while the context ends is known, and
+// no further one is requested.
 func TestStartThatIsCancelled(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -42,7 +42,7 @@ func TestLineMap(t *testing.T) {
 	}
 }
 
-// spread makes a text with a line for each letter.
+// spread returns a text with a line for each letter.
 func spread(letters string) []byte {
 	var b strings.Builder
 	for _, l := range letters {
@@ -63,7 +63,7 @@ func TestLinesOutsideTheText(t *testing.T) {
 	}
 }
 
-// TestLineMapKeepsLines: whatever is exact has the same text on both sides.
+// TestLineMapKeepsLines: lines that map exactly have the same text on both sides.
 func TestLineMapKeepsLines(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	exacts := 0
@@ -100,7 +100,7 @@ func TestLineMapKeepsLines(t *testing.T) {
 	}
 }
 
-// TestAnnotationsAreTranslated from the merge commit to the head.
+// TestAnnotationsAreTranslated: their lines are translated from the merge commit to the head.
 func TestAnnotationsAreTranslated(t *testing.T) {
 	r := findings(4)
 	judged := fstest.MapFS{"apps/0.yaml": {Data: []byte("base\na\nb\nc\n")}}

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestPublication: the check run comes last, and says what could not be told elsewhere.
+// TestPublication: the check run comes last, and lists what could not be published elsewhere.
 func TestPublication(t *testing.T) {
 	all := Places{CheckRun: true, Comment: true, SARIF: true}
 	for name, test := range map[string]struct {
@@ -70,7 +70,7 @@ func TestPublication(t *testing.T) {
 	}
 }
 
-// TestPublicationAbandon completes what is in progress, once.
+// TestPublicationAbandon: a check run in progress is completed once.
 func TestPublicationAbandon(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	to, _ := publisher(t, s, pullTarget(), Options{})
@@ -85,7 +85,7 @@ func TestPublicationAbandon(t *testing.T) {
 	}
 }
 
-// TestEnd leaves alone whatever is complete, and what is not there.
+// TestEnd: a completed or missing check run stays as it is.
 func TestEnd(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	gone := Check{Conclusion: Cancelled, Title: "Closed"}
@@ -126,8 +126,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestReply answers a comment once, and another of its own, also when the answer to the
-// first try got lost.
+// TestReply: each comment is answered once, also if the response to the first try is lost.
 func TestReply(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Method: "POST", Path: "/comments", Status: 502, After: true})
@@ -147,7 +146,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestExplain makes what go-github says an error with a kind.
+// TestExplain: errors of go-github become errors with a kind.
 func TestExplain(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	p, _ := publisher(t, s, pullTarget(), Options{})

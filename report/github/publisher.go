@@ -68,10 +68,10 @@ type Publisher struct {
 	api    *github.Client
 	wait   *retry.Transport
 
-	known *github.CheckRun // the run found or created last
-	asked bool             // known is current, even if nil: GitHub was queried
-	sarif string           // digest of the SARIF file that code scanning has
-	self  string           // the login that the token acts as, "" until known
+	known   *github.CheckRun // the run found or created last
+	queried bool             // known is current, even if nil: GitHub was queried
+	sarif   string           // digest of the SARIF file that code scanning has
+	self    string           // the login that the token acts as, "" until known
 }
 
 // New returns a publisher. It sends no requests. It returns an error if target or options

@@ -16,7 +16,7 @@ const (
 	merge = "2222222222222222222222222222222222222222"
 )
 
-// clock goes on only when somebody sleeps.
+// clock is a clock that advances only by Sleep.
 type clock struct {
 	now   time.Time
 	slept []time.Duration
@@ -29,7 +29,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// total is the time slept.
+// total returns the total time slept.
 func (c *clock) total() (sum time.Duration) {
 	for _, d := range c.slept {
 		sum += d
@@ -37,7 +37,7 @@ func (c *clock) total() (sum time.Duration) {
 	return sum
 }
 
-// hub starts a server whose problems fail the test at its end.
+// hub starts a fake GitHub, whose problems fail the test at its end.
 func hub(t *testing.T, config githubtest.Config) *githubtest.Server {
 	t.Helper()
 	s, err := githubtest.New(config)
@@ -60,7 +60,7 @@ func pullTarget() Target {
 	}
 }
 
-// publisher is one at a server, with a clock that does not wait.
+// publisher returns a publisher for a server, with a clock that does not wait.
 func publisher(t *testing.T, s *githubtest.Server, target Target, opts Options) (*Publisher, *clock) {
 	t.Helper()
 	c := &clock{now: time.Now()}
@@ -72,7 +72,7 @@ func publisher(t *testing.T, s *githubtest.Server, target Target, opts Options) 
 	return p, c
 }
 
-// findings makes a report of n new findings, of three actions in turn, ten a file.
+// findings returns a report of n new findings, with three actions in turn, ten per file.
 func findings(n int) *report.Report {
 	r := &report.Report{APIVersion: report.APIVersion, Kind: report.Kind}
 	r.Tool.Name = "preadmit"
@@ -92,7 +92,7 @@ func findings(n int) *report.Report {
 	return r
 }
 
-// changed has the server list the files of a report's findings.
+// changed makes the server list the files of a report's findings.
 func changed(s *githubtest.Server, r *report.Report) {
 	var files []githubtest.File
 	seen := map[string]bool{}
@@ -105,7 +105,7 @@ func changed(s *githubtest.Server, r *report.Report) {
 	s.SetFiles(files...)
 }
 
-// writes are the requests that asked for a change, as "METHOD path status".
+// writes returns the requests that write, as "METHOD path status".
 func writes(s *githubtest.Server) []string {
 	out := []string{}
 	for _, r := range s.Requests() {
@@ -116,7 +116,7 @@ func writes(s *githubtest.Server) []string {
 	return out
 }
 
-// markdown is a body of about a hundred bytes for each finding.
+// markdown returns a body with about a hundred bytes for each finding.
 func markdown(r *report.Report) string {
 	var b strings.Builder
 	b.WriteString("# preadmit\n\n| finding | place |\n|---|---|\n")

@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestReadOnlyTokens come back as an error that names the permission, and tells that
-// the caller may go on.
+// TestReadOnlyTokens: the error names the missing permission, and reports that the caller
+// may go on.
 func TestReadOnlyTokens(t *testing.T) {
 	s := hub(t, githubtest.Config{ReadOnly: true, Token: "ghs_secret"})
 	s.SetFiles(githubtest.File{Path: "apps/0.yaml"})
@@ -55,7 +55,7 @@ func TestVanishedPullRequest(t *testing.T) {
 }
 
 // TestUnlistedFiles: a check run is completed without annotations if GitHub refuses to
-// list the files of the pull request, and not if it may be asked again.
+// list the files of the pull request, but not if a retry may help.
 func TestUnlistedFiles(t *testing.T) {
 	for status, message := range map[int]string{403: "Resource not accessible by integration", 404: "Not Found"} {
 		s := hub(t, githubtest.Config{})
@@ -88,7 +88,7 @@ func TestUnlistedFiles(t *testing.T) {
 	}
 }
 
-// TestHostileSizes: everything is as long as it gets, and GitHub takes it.
+// TestHostileSizes: all texts are as long as possible, and GitHub accepts them.
 func TestHostileSizes(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	long := strings.Repeat("日本語 text @user \x1b[31m\u202e", 8000)

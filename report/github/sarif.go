@@ -58,7 +58,7 @@ func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, e
 // uploaded reports whether the check run records that the file with digest sum was uploaded.
 // It returns false if the token may not read check runs.
 func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
-	if !p.asked {
+	if !p.queried {
 		_, err := p.find(ctx)
 		var refused *Error
 		if errors.As(err, &refused) && refused.Degrades() {

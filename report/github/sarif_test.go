@@ -34,7 +34,8 @@ func TestSARIFGoesToItsRefAndCommit(t *testing.T) {
 	}
 }
 
-// TestSARIFIsRemembered in the check run: another file is uploaded, the same is not.
+// TestSARIFIsRemembered: the check run records the upload, so that the same file is not
+// uploaded again, but another one is.
 func TestSARIFIsRemembered(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	ctx := context.Background()
@@ -68,7 +69,7 @@ func TestSARIFIsRemembered(t *testing.T) {
 }
 
 func TestSARIFNotices(t *testing.T) {
-	// What gzip cannot make smaller.
+	// Random data, which gzip cannot compress.
 	big := make([]byte, 12<<20)
 	random := rand.NewChaCha8([32]byte{})
 	_, _ = random.Read(big) // never fails
@@ -108,8 +109,8 @@ func TestSARIFNotices(t *testing.T) {
 	}
 }
 
-// TestSARIFIsTriedAgain: an upload replaces the one before it, so a lost answer is no
-// reason to stop.
+// TestSARIFIsTriedAgain: an upload replaces the previous one, so it may be repeated after a
+// lost response.
 func TestSARIFIsTriedAgain(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Path: "/sarifs", Status: 503, Times: 2})
@@ -141,7 +142,7 @@ func TestSARIFNeedsARef(t *testing.T) {
 	}
 }
 
-// TestSARIFNeedsNoCheckRuns: a token that may not read them uploads all the same.
+// TestSARIFNeedsNoCheckRuns: SARIF is uploaded even if the token may not read check runs.
 func TestSARIFNeedsNoCheckRuns(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Method: "GET", Path: "/check-runs", Status: 403, Message: "Resource not accessible by integration"})

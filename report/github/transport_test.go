@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestWaits: what GitHub answers first, and how long it is waited before asking again.
+// TestWaits checks the wait before a retry for different first responses of GitHub.
 func TestWaits(t *testing.T) {
 	reset := func(in time.Duration) http.Header {
 		return http.Header{
@@ -56,7 +56,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestWritesWaitForLimits too: what a limit refuses was not done.
+// TestWritesWaitForLimits: a request that a limit refused was not carried out, so writes are
+// repeated too.
 func TestWritesWaitForLimits(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(60)
 	changed(s, r)
@@ -73,8 +74,8 @@ func TestWritesWaitForLimits(t *testing.T) {
 	}
 }
 
-// TestSpentLimitDoesNotStopLaterRequests: the last request of a window succeeds, and
-// the next is for GitHub to refuse, not for the client library by its own clock.
+// TestSpentLimitDoesNotStopLaterRequests: after the last request of a window, the client
+// library does not refuse the next one by its own clock; GitHub decides.
 func TestSpentLimitDoesNotStopLaterRequests(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	spent := http.Header{
@@ -89,7 +90,7 @@ func TestSpentLimitDoesNotStopLaterRequests(t *testing.T) {
 	}
 }
 
-// TestLongLimitsAreErrors at once, and tell when to come again.
+// TestLongLimitsAreErrors: they are returned at once, with the time when the limit ends.
 func TestLongLimitsAreErrors(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	until := time.Now().Add(time.Hour).Truncate(time.Second)
@@ -128,8 +129,8 @@ func TestTriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDeadline: a wait that ends behind the deadline is not begun, and a slow answer
-// is not waited for.
+// TestDeadline: there is no wait beyond the deadline, neither before a retry nor for a slow
+// response.
 func TestDeadline(t *testing.T) {
 	t.Run("wait", func(t *testing.T) {
 		s := hub(t, githubtest.Config{})
@@ -165,7 +166,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestUnreachable: the error names what was asked, and no query.
+// TestUnreachable: the error names the request without its query.
 func TestUnreachable(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	p, _ := publisher(t, s, pullTarget(), Options{Token: "ghs_secret", Tries: 2})
@@ -180,7 +181,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestTokenGoesToItsHostOnly, also when GitHub redirects elsewhere.
+// TestTokenGoesToItsHostOnly: this holds also when GitHub redirects to another host.
 func TestTokenGoesToItsHostOnly(t *testing.T) {
 	elsewhere := hub(t, githubtest.Config{})
 	s := hub(t, githubtest.Config{Token: "ghs_secret"})
@@ -254,7 +255,7 @@ func TestGraphQLIsBesideTheAPI(t *testing.T) {
 	}
 }
 
-// TestErrorsAreOneLine: what a server says may be anything.
+// TestErrorsAreOneLine: this holds for any message of a server.
 func TestErrorsAreOneLine(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.Intercept(githubtest.Rule{Path: "/comments", Status: 400, Message: "no\n::error::\x1b[31m" + strings.Repeat("x", 5000)})
@@ -265,12 +266,12 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// roundTripper is a function that answers requests.
+// roundTripper is a function as an http.RoundTripper.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestTokenIsNotSentInTheClear when GitHub, or what is between, redirects to http.
+// TestTokenIsNotSentInTheClear: a redirect to http does not get the token.
 func TestTokenIsNotSentInTheClear(t *testing.T) {
 	got := map[string]string{}
 	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {

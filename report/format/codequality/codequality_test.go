@@ -50,7 +50,7 @@ func read(t *testing.T, document []byte) []string {
 	return out
 }
 
-// TestNoPolicies: a merge request that no policy judged does not look fine.
+// TestNoPolicies: there is an entry if no policy was in force.
 func TestNoPolicies(t *testing.T) {
 	r := &report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "there is none"}}}
 	want := []string{"minor preadmit/no-policies .preadmit.yaml: nothing was judged by policies: there is none"}

@@ -83,8 +83,8 @@ func TestGuardJSONKeepsTheMeaning(t *testing.T) {
 	}
 }
 
-// Unsafe gives the first thing of a document that must not reach a terminal or a
-// CI runner.
+// Unsafe returns the first text in a document that must not reach a terminal or a CI
+// runner.
 func Unsafe(doc string) string {
 	for _, line := range strings.Split(doc, "\n") {
 		if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Seeds are texts that try to be more than text.
+// Seeds are texts with control characters, markup and workflow commands.
 func Seeds() []string {
 	return []string{
 		"", " ", "plain", "a\nb", "::error::x", "a%0A::error::x", "file=a,line=1::x", "%25", "##[error]x", "\x1b[2J", "\u202e",
@@ -18,8 +18,8 @@ func Seeds() []string {
 	}
 }
 
-// SpanOf is a code span as CommonMark reads it: the delimiter that opens it, and the
-// first run as long ends it.
+// SpanOf returns the content of a code span as CommonMark defines it: the first run of
+// backticks as long as the opening one ends it.
 func SpanOf(t *testing.T, text string) (content, rest string) {
 	t.Helper()
 	open := len(text) - len(strings.TrimLeft(text, "`"))
@@ -41,8 +41,8 @@ func SpanOf(t *testing.T, text string) (content, rest string) {
 	return "", ""
 }
 
-// FuzzCodeSpan: a span is one line, ends where it should, shows the text and nothing
-// that a terminal or runner obeys.
+// FuzzCodeSpan: a span is one line, ends where it should, and shows the text without
+// anything that a terminal or runner interprets.
 func FuzzCodeSpan(f *testing.F) {
 	for _, s := range Seeds() {
 		f.Add(s)
@@ -62,7 +62,7 @@ func FuzzCodeSpan(f *testing.F) {
 	})
 }
 
-// FuzzCodeBlock: nothing in a fence closes it, and every line is there.
+// FuzzCodeBlock: no line in a fence closes it, and no line is lost.
 func FuzzCodeBlock(f *testing.F) {
 	for _, s := range Seeds() {
 		f.Add(s)
@@ -86,8 +86,8 @@ func FuzzCodeBlock(f *testing.F) {
 	})
 }
 
-// FuzzHTMLText: no tag, no entity of its own, no end of an attribute; a browser shows
-// the text.
+// FuzzHTMLText: the text has no tag, character reference or end of an attribute, and a
+// browser shows it as it is.
 func FuzzHTMLText(f *testing.F) {
 	for _, s := range Seeds() {
 		f.Add(s)
@@ -103,10 +103,10 @@ func FuzzHTMLText(f *testing.F) {
 	})
 }
 
-// commandLine is a workflow command as actions/runner takes it apart.
+// commandLine matches a workflow command as actions/runner parses it.
 var commandLine = regexp.MustCompile(`^::(error|warning|notice) ([^:]*)::(.*)$`)
 
-// FuzzCommand: one line, one command, whose properties and data are what was put in.
+// FuzzCommand: the result is one line with one command, and has the given properties and data.
 func FuzzCommand(f *testing.F) {
 	for _, s := range Seeds() {
 		f.Add(s, s)
@@ -131,7 +131,7 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// unescapeCommand does what the runner does.
+// unescapeCommand decodes data like the runner.
 func unescapeCommand(s string) string {
 	return strings.NewReplacer("%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%").Replace(s)
 }

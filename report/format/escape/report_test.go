@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// FuzzEscape writes a report whose every string is hostile, in every format.
+// FuzzEscape writes a report with hostile text in every string, in every format.
 func FuzzEscape(f *testing.F) {
 	for _, s := range []string{
 		"", " ", "plain", "::error::x", "\n::error::x", "a ::b", "##[group]x", "\x1b[2J", "\u202e", "a\tb\r\nc", "\xff\xfe",
@@ -47,10 +47,10 @@ func checkText(t *testing.T, r *report.Report, opts format.Options) {
 	}
 }
 
-// colour is a sequence that sets the colour of text.
+// colour matches an escape sequence that sets the colour of text.
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// checkColor: without the sequences the coloured text is the plain one.
+// checkColor checks that coloured text without these sequences equals the plain text.
 func checkColor(t *testing.T, r *report.Report) {
 	t.Helper()
 	text := written(t, "text", r, format.Options{Color: true})
@@ -80,7 +80,7 @@ func written(t *testing.T, name string, r *report.Report, opts format.Options) s
 	return b.String()
 }
 
-// hostileReport has s wherever a repository has a say.
+// hostileReport returns a report with s in every text that comes from a repository.
 func hostileReport(s string, line, column, end int) *report.Report {
 	index := 0
 	loc := report.Location{
@@ -110,8 +110,8 @@ func hostileReport(s string, line, column, end int) *report.Report {
 	}
 }
 
-// FuzzMarkdown writes a report whose every string is hostile, within limits, and reads
-// the Markdown: outside of code there are only our own words.
+// FuzzMarkdown writes a report with hostile text in every string, within limits. Outside
+// of code, the Markdown must have only preadmit's own text.
 func FuzzMarkdown(f *testing.F) {
 	for _, s := range escape.Seeds() {
 		f.Add(s, 0)
@@ -131,8 +131,8 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// ownWords is all that may be outside of code: words and signs of preadmit's own, and
-// links to the files of the repository.
+// ownWords matches all text that may be outside of code: preadmit's own text, and links to
+// the files of the repository.
 var ownWords = regexp.MustCompile(`^(` +
 	`[A-Za-z0-9 ,.:;()×_-]` +
 	`|#{3,4} |\*\*|\*\*\[|\]\(https://github\.com/o/r/blob/0/[A-Za-z0-9%._~&+=$@/-]*(#L\d+)?\)\*\*|> |- ` +
@@ -163,7 +163,7 @@ func checkMarkdown(t *testing.T, text string) {
 	}
 }
 
-// withoutSpans is a line without its code spans.
+// withoutSpans returns a line without its code spans.
 func withoutSpans(t *testing.T, line string) string {
 	t.Helper()
 	var out strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// TestSecretsAreMaskedEverywhere: no format, at no verbosity, shows a value.
+// TestSecretsAreMaskedEverywhere: no format shows a value at any verbosity.
 func TestSecretsAreMaskedEverywhere(t *testing.T) {
 	const value = "aHVudGVyMg=="
 	loc := func() report.Location {

@@ -51,7 +51,7 @@ func TestOnlySecretsAreMasked(t *testing.T) {
 	}
 }
 
-// TestMetadataOfASecretIsShown: where it is written plainly; all else of an excerpt is masked.
+// TestMetadataOfASecretIsShown: metadata in block style is shown; the rest of an excerpt is masked.
 func TestMetadataOfASecretIsShown(t *testing.T) {
 	for _, c := range []struct{ in, want []string }{
 		{[]string{"kind: Secret", "metadata:", "  name: db", "  labels:", "    app: x", "data:", "  p: hunter2"}, []string{"kind: Secret", "metadata:", "  name: db", "  labels:", "    app: x", "data:", "  p: ***"}},

@@ -66,7 +66,7 @@ data:
 `,
 }
 
-// rendered renders a root of a tree, with the sources of its objects.
+// rendered returns the objects of a root of a tree, with their sources.
 func rendered(t testing.TB, files map[string]string, root string) []objects.Located {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -115,7 +115,7 @@ func TestWriteObjects(t *testing.T) {
 	}
 }
 
-// checkSafe fails for text that a terminal or a CI runner would act on.
+// checkSafe fails for text that a terminal or a CI runner would interpret.
 func checkSafe(t *testing.T, text string) {
 	t.Helper()
 	if strings.ContainsAny(text, "\x1b\r\u202e\u2028\u0085\x00\x7f") || strings.Contains(text, "##[") {
@@ -160,8 +160,8 @@ func readYAML(t *testing.T, text string) map[string]any {
 	return got
 }
 
-// FuzzWriteObjects holds that any object survives, comments or not, and that no text
-// of it gets to act on who reads it.
+// FuzzWriteObjects: any object reads back the same, with or without comments, and no text
+// of it is interpreted by a terminal or a CI runner.
 func FuzzWriteObjects(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[[1,[2.5,-1e21]],[{"b":{}}],[],{},null,true]}`,
@@ -236,7 +236,7 @@ Secret/s: shop  root/kustomization.yaml:1:12
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// golden compares with a file, or writes it with -update.
+// golden compares output with a file, or writes the file with -update.
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {

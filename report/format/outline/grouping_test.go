@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestNotes: what notes say of several places is said once; warnings stay where they are.
+// TestNotes: notes that differ only in their places are merged; warnings are not.
 func TestNotes(t *testing.T) {
 	at := func(path string) *report.Location { return &report.Location{Path: path} }
 	list := []report.Diagnostic{
@@ -32,7 +32,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestReasonsWithoutVersions: artifacts that are not there are one reason.
+// TestReasonsWithoutVersions: missing artifacts are one reason.
 func TestReasonsWithoutVersions(t *testing.T) {
 	list := []report.Indeterminate{
 		{What: "root", Why: "chart https://a.example/charts, name a, version 1 is not there: no charts were given; preadmit fetch gets it"},
@@ -48,7 +48,7 @@ func TestReasonsWithoutVersions(t *testing.T) {
 	}
 }
 
-// TestReasonsBeforeAndAfter: what is left out at the base and at the head for one reason is one.
+// TestReasonsBeforeAndAfter: the same reason at the base and at the head is one reason.
 func TestReasonsBeforeAndAfter(t *testing.T) {
 	list := []report.Indeterminate{
 		{What: "unused manifest", Why: "was used by no kustomization", Location: &report.Location{Path: "a.yaml", Tree: "base"}},
@@ -65,8 +65,8 @@ func TestReasonsBeforeAndAfter(t *testing.T) {
 	}
 }
 
-// TestEntriesWithoutNames: the refusal of many objects at one line is one entry, though the
-// message has the name of each.
+// TestEntriesWithoutNames: the refusal of many objects at one line is one entry, although
+// each message has the name of the object.
 func TestEntriesWithoutNames(t *testing.T) {
 	refused := func(name, message string) report.Finding {
 		return report.Finding{Status: report.StatusNew, Message: message, Object: &report.Object{Kind: "PersistentVolumeClaim", Name: name}}

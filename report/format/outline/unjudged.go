@@ -70,16 +70,16 @@ func Reasons(list []report.Indeterminate) []*Reason {
 // NoBetterBefore leaves out the roots that did not render before the change either, if findings
 // have the same error for other roots. before counts them by the place of the error.
 func NoBetterBefore(list []report.Indeterminate, findings []report.Finding) (left []report.Indeterminate, before map[string]int) {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for i := range findings {
 		if f := &findings[i]; f.Cause == report.CauseRender {
-			told[Place(&f.Location)+" "+f.Message] = true
+			reported[Place(&f.Location)+" "+f.Message] = true
 		}
 	}
 	before = map[string]int{}
 	for _, n := range list {
 		_, message, ok := strings.Cut(n.Why, ": ")
-		if ok && n.What == "root" && n.Location != nil && told[Place(n.Location)+" "+message] {
+		if ok && n.What == "root" && n.Location != nil && reported[Place(n.Location)+" "+message] {
 			before[Place(n.Location)]++
 			continue
 		}
@@ -145,8 +145,8 @@ func (u *Reason) Count() int {
 	return n
 }
 
-// saysWhat reports whether a reason itself describes the thing that could not be judged.
-func saysWhat(why string) bool {
+// describesWhat reports whether a reason itself describes the thing that could not be judged.
+func describesWhat(why string) bool {
 	return strings.HasPrefix(why, "is ") || strings.HasPrefix(why, "was ") || strings.HasPrefix(why, "remote ")
 }
 
@@ -163,7 +163,7 @@ func (pl *Unjudged) Text(verbose bool) string {
 		what = ObjectName(first.Object)
 	case first.What == "policy" && first.Policy != "":
 		what = "policy " + escape.Text(first.Policy)
-	case first.What != "root" && !saysWhat(first.Why):
+	case first.What != "root" && !describesWhat(first.Why):
 		what = escape.Text(first.What)
 	}
 	var roots []string

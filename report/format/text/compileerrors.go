@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/excerpt"
 )
 
-// pointed is a line of an expression, with the marks of one or more errors below it.
-type pointed struct{ source, marks string }
+// markedLine is a line of an expression, with the marks of one or more errors below it.
+type markedLine struct{ source, marks string }
 
 var (
 	compileError = regexp.MustCompile(`ERROR: <input>:\d+:\d+: `)
@@ -18,8 +18,8 @@ var (
 // mergeErrors merges consecutive compiler errors that show the same line, so that it is shown
 // once below all of them. In merged, an empty line takes the place of each shown line and its
 // marks; at has these by the index of the empty line.
-func mergeErrors(lines []string) (merged []string, at map[int]pointed) {
-	at = map[int]pointed{}
+func mergeErrors(lines []string) (merged []string, at map[int]markedLine) {
+	at = map[int]markedLine{}
 	last := -1 // the index in merged of the line that the previous error showed, -1 if none
 	for i := 0; i < len(lines); i++ {
 		source, marks, ok := drawn(lines[i:])
@@ -27,7 +27,7 @@ func mergeErrors(lines []string) (merged []string, at map[int]pointed) {
 			merged, last = append(merged, lines[i]), -1
 			continue
 		}
-		text, now := lines[i], pointed{source, marks}
+		text, now := lines[i], markedLine{source, marks}
 		if i > 0 {
 			text = strings.TrimSpace(text)
 		}
@@ -73,7 +73,7 @@ func overlay(a, b string) string {
 
 // shownIn returns the number of the line of an excerpt that is d.source, and its offset there. ok is
 // false if there is no such line, or more than one.
-func (d pointed) shownIn(lines []excerpt.Line) (number, offset int, ok bool) {
+func (d markedLine) shownIn(lines []excerpt.Line) (number, offset int, ok bool) {
 	for _, line := range lines {
 		rest, is := strings.CutSuffix(strings.TrimRight(line.Text, " "), d.source)
 		if line.Number == 0 || !is || strings.TrimSpace(rest) != "" || d.source == "" {

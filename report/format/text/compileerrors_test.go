@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/excerpt"
 )
 
-// TestErrorsOfOneLine: errors that point at the same line share its drawing, others have their own, and
-// nothing else changes.
+// TestErrorsOfOneLine: consecutive errors in the same line show it once, errors in other lines show
+// their own, and nothing else changes.
 func TestErrorsOfOneLine(t *testing.T) {
 	message := strings.Split(`compilation failed: ERROR: <input>:2:1: no a
  | a.b(c)
@@ -29,7 +29,7 @@ something else
 	if diff := cmp.Diff(want, merged); diff != "" {
 		t.Error(diff)
 	}
-	if at[2] != (pointed{"a.b(c)", "^...^"}) || at[4] != (pointed{"d", "^"}) || len(at) != 2 {
+	if at[2] != (markedLine{"a.b(c)", "^...^"}) || at[4] != (markedLine{"d", "^"}) || len(at) != 2 {
 		t.Errorf("got %v", at)
 	}
 	shown := []excerpt.Line{{Number: 7, Text: "  x: |"}, {Text: "     ^ x"}, {Number: 8, Text: "    a.b(c)"}}

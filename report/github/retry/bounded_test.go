@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAnswersAreBounded: of an answer that goes on and on no more is read than may be, it is an
-// error that says so, and nobody asks again.
+// TestAnswersAreBounded: an endless response is read only up to the limit, gives an error that
+// says so, and is not retried.
 func TestAnswersAreBounded(t *testing.T) {
 	var sent, asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnswersWithinTheBound come whole.
+// TestAnswersWithinTheBound: they are returned completely.
 func TestAnswersWithinTheBound(t *testing.T) {
 	for _, size := range []int{0, 1, maxAnswer - 1, maxAnswer, maxAnswer + 1} {
 		body := &boundedBody{io.NopCloser(strings.NewReader(strings.Repeat("a", size))), maxAnswer}

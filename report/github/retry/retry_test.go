@@ -29,7 +29,7 @@ func TestBackoffIsBounded(t *testing.T) {
 	}
 }
 
-// final is an error that says of itself that asking again is of no use.
+// final is an error whose method Permanent returns true.
 type final struct{ error }
 
 func (final) Permanent() bool { return true }
@@ -42,7 +42,7 @@ type noWait struct{ SystemClock }
 
 func (noWait) Sleep(context.Context, time.Duration) error { return nil }
 
-// TestPermanentErrorsAreNotAskedAgain, and come out as what they are.
+// TestPermanentErrorsAreNotAskedAgain: they are not retried, and are returned unchanged.
 func TestPermanentErrorsAreNotAskedAgain(t *testing.T) {
 	cause := errors.New("suspended")
 	for err, want := range map[error]int{final{cause}: 1, cause: 5} {

@@ -128,7 +128,7 @@ func (s *commitSource) resolve(ctx context.Context, rev string) (string, error) 
 	if objectName.MatchString(rev) {
 		return rev, nil
 	}
-	err := s.askRefs(ctx)
+	err := s.loadRefs(ctx)
 	branch := strings.TrimPrefix(rev, "origin/")
 	for _, name := range []string{rev, "refs/heads/" + branch, "refs/tags/" + rev} {
 		if hash := s.refs[name]; hash != "" {
@@ -148,7 +148,7 @@ func (s *commitSource) resolve(ctx context.Context, rev string) (string, error) 
 	return "", cli.Usagef("base %s: %w", rev, err)
 }
 
-func (s *commitSource) askRefs(ctx context.Context) (err error) {
+func (s *commitSource) loadRefs(ctx context.Context) (err error) {
 	if s.refs == nil {
 		s.refs, err = s.remote.References(ctx)
 	}
@@ -158,7 +158,7 @@ func (s *commitSource) askRefs(ctx context.Context) (err error) {
 // pullWithHead returns the number of the pull request whose head is a commit: the highest if
 // there are several.
 func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error) {
-	if err := s.askRefs(ctx); err != nil {
+	if err := s.loadRefs(ctx); err != nil {
 		return 0, err
 	}
 	var numbers []int

@@ -45,8 +45,8 @@ type Tree struct {
 func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
 	opts := t.Render
 	opts.Cache = nil
-	looked := &looked{Contents: store.NewLocked(kept, locked, nil), up: map[artifact.Artifact]bool{}}
-	renderer := sources.NewRenderer(overlay.New(t.Files, looked), opts)
+	recorder := &recorder{Contents: store.NewLocked(kept, locked, nil), up: map[artifact.Artifact]bool{}}
+	renderer := sources.NewRenderer(overlay.New(t.Files, recorder), opts)
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 		return nil, err
 	}
 	needed := map[artifact.Artifact]render.Position{}
-	ask := func(a *render.Artifact) {
+	need := func(a *render.Artifact) {
 		all := []artifact.Artifact{a.Asked().Plain()}
 		if a.Submodules {
-			all = append(all, overlay.Submodules(looked.Contents, all[0])...)
+			all = append(all, overlay.Submodules(recorder.Contents, all[0])...)
 		}
 		from := a.Place()
 		for _, asked := range all {
@@ -71,44 +71,44 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	for _, source := range t.CRDs {
 		needed[source.Artifact()] = render.Position{Path: config.FileName, Line: max(1, source.Line), Column: 1}
 	}
-	for a := range looked.up { // looked up and found, so they may have no position below
+	for a := range recorder.up { // looked up and found, so they may have no position below
 		if _, ok := needed[a]; !ok {
 			needed[a] = render.Position{}
 		}
 	}
 	for _, root := range slices.Concat(found.Roots, graph.Units, graph.Charts) {
 		if u := root.Unit; u != nil && u.Artifact != nil {
-			ask(u.Artifact)
+			need(u.Artifact)
 		}
 		for _, a := range renderer.Needs(root).Artifacts {
-			ask(&a)
+			need(&a)
 		}
 	}
 	return needed, ctx.Err()
 }
 
-// looked records which artifacts are looked up. Expanding units looks up the artifacts of units.
-type looked struct {
+// recorder records which artifacts are looked up. Expanding units looks up the artifacts of units.
+type recorder struct {
 	artifact.Contents
 	mu sync.Mutex
 	up map[artifact.Artifact]bool
 }
 
-func (l *looked) note(a artifact.Artifact) {
+func (l *recorder) record(a artifact.Artifact) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.up[a] = true
 }
 
 // Tree implements artifact.Contents.
-func (l *looked) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
-	l.note(a)
+func (l *recorder) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
+	l.record(a)
 	return l.Contents.Tree(a)
 }
 
 // Bytes implements artifact.Contents.
-func (l *looked) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
-	l.note(a)
+func (l *recorder) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
+	l.record(a)
 	return l.Contents.Bytes(a)
 }
 

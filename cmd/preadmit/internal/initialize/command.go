@@ -57,7 +57,7 @@ Exit code: 0 written or kept, 2 wrong usage, 3 a file could not be written.`,
 
 // run runs the command.
 func run(ctx context.Context, p cli.Process, f *flags) error {
-	r, err := look(ctx, p, f.path)
+	r, err := inspect(ctx, p, f.path)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func run(ctx context.Context, p cli.Process, f *flags) error {
 	if f.dryRun {
 		return r.print(p.Stdout, all)
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "found: %s\n", escape.Line(r.words()))
+	_, _ = fmt.Fprintf(p.Stdout, "found: %s\n", escape.Line(r.summary()))
 	for _, file := range all {
 		written, err := r.write(file)
 		switch {

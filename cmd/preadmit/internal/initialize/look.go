@@ -37,8 +37,8 @@ type repository struct {
 // maxManifest is the largest file that is read, in bytes.
 const maxManifest = 8 << 20
 
-// look inspects the repository that contains a directory, or the directory if there is none.
-func look(ctx context.Context, p cli.Process, dir string) (*repository, error) {
+// inspect inspects the repository that contains a directory, or the directory if there is none.
+func inspect(ctx context.Context, p cli.Process, dir string) (*repository, error) {
 	if err := scan.CheckDirectory("PATH", dir); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *repository) readManifests(tree fs.FS) error {
 
 // read records what a file contains.
 func (r *repository) read(name string, data []byte) {
-	has := func(words string) bool { return bytes.Contains(data, []byte(words)) }
+	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
 	if has("kind: ValidatingAdmissionPolicy\n") || has("kind: ValidatingAdmissionPolicy\r\n") {
 		r.policies = append(r.policies, name)
 	}
@@ -154,8 +154,8 @@ func (r *repository) has(name string) bool {
 	return err == nil
 }
 
-// words describes what was found.
-func (r *repository) words() string {
+// summary describes what was found.
+func (r *repository) summary() string {
 	text := fmt.Sprintf("%s with kustomizations, %s with plain manifests; ValidatingAdmissionPolicies in %s",
 		cli.Count(r.kustomizations, "directory", "directories"), cli.Count(len(r.roots)-r.kustomizations, "directory", "directories"),
 		cli.Count(len(r.policies), "file", "files"))

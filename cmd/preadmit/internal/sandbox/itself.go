@@ -21,9 +21,9 @@ func refusesItself(kind schema.GroupKind) bool {
 	return kind == schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"} || kind == schema.GroupKind{Kind: "Service"}
 }
 
-// askWithout sends the requests again for those refused objects whose existing copy may be the reason for the
+// retryWithoutCopy sends the requests again for those refused objects whose existing copy may be the reason for the
 // refusal, with the copy deleted meanwhile.
-func (l *Loader) askWithout(ctx context.Context, those []*Result) error {
+func (l *Loader) retryWithoutCopy(ctx context.Context, those []*Result) error {
 	byPath := map[string][]*Result{}
 	for _, r := range those {
 		if r.Answer.Allowed || !refusesItself(r.Object.GroupVersionKind().GroupKind()) || r.Object.Name() == "" {
@@ -58,7 +58,7 @@ func (l *Loader) withoutOne(ctx context.Context, path string, of []*Result) (err
 		return err
 	}
 	for _, r := range of {
-		if err = l.askOnce(ctx, r); err != nil {
+		if err = l.retryDeleted(ctx, r); err != nil {
 			break
 		}
 	}
@@ -68,9 +68,9 @@ func (l *Loader) withoutOne(ctx context.Context, path string, of []*Result) (err
 	return err
 }
 
-// askOnce sends a dry-run creation for an object that was deleted. It repeats it, since the server
+// retryDeleted sends a dry-run creation for an object that was deleted. It repeats it, since the server
 // notices the deletion of a PriorityClass with a delay.
-func (l *Loader) askOnce(ctx context.Context, r *Result) error {
+func (l *Loader) retryDeleted(ctx context.Context, r *Result) error {
 	at, err := l.place(r.Applied)
 	if err != nil {
 		return err

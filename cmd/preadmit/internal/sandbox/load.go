@@ -124,7 +124,7 @@ func stageOf(a scanner.Applied) int {
 func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) {
 	out := NewLoaded(d)
 	users := usersOf(out.Results)
-	if err := l.allow(ctx, append(users, ghost)); err != nil {
+	if err := l.allow(ctx, append(users, probeUser)); err != nil {
 		return nil, err
 	}
 	err := l.stages(ctx, out, func() (err error) {

@@ -18,9 +18,9 @@ const (
 	adminsName   = "preadmit-sandbox:deployers"
 )
 
-// ghost is a user who has rights by that binding only. It is used to detect when the binding is gone,
+// probeUser is a user who has rights by that binding only. It is used to detect when the binding is gone,
 // which the server notices with a delay.
-var ghost user.Info = &user.DefaultInfo{Name: adminsName}
+var probeUser user.Info = &user.DefaultInfo{Name: adminsName}
 
 // usersOf returns the users who apply objects, each once.
 func usersOf(results []Result) []user.Info {
@@ -71,7 +71,7 @@ func (l *Loader) disallow(ctx context.Context, users []user.Info) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	if err := l.gone(ctx, ghost); err != nil {
+	if err := l.gone(ctx, probeUser); err != nil {
 		return nil, err
 	}
 	lacking, err := l.lacking(ctx, users)

@@ -18,8 +18,8 @@ const mostNamed = 10
 // Tell writes what was loaded, and the refused objects with their lines from a scan. If quiet, it
 // writes only what was refused and what does not render.
 func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
-	tellBroken(w, from)
-	tellUnserved(w, l)
+	writeBroken(w, from)
+	writeUnserved(w, l)
 	refused := l.Refused()
 	for _, r := range refused {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from.Report)+r.Key.String()+": "+r.Why()))
@@ -36,18 +36,18 @@ func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	if again > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: left out %s that several roots define, but for the first: --target or --roots choose\n", cli.Count(again, "object", "objects"))
 	}
-	tellMade(w, l.Namespaces, l.Admins)
+	writeMade(w, l.Namespaces, l.Admins)
 }
 
-// tellUnserved writes the definitions whose kinds are not served.
-func tellUnserved(w io.Writer, l *Loaded) {
+// writeUnserved writes the definitions whose kinds are not served.
+func writeUnserved(w io.Writer, l *Loaded) {
 	for _, definition := range l.Unserved {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line("CustomResourceDefinition "+definition+" is not served"))
 	}
 }
 
-// tellMade writes the Namespaces and cluster-admins that were created.
-func tellMade(w io.Writer, namespaces, admins []string) {
+// writeMade writes the Namespaces and cluster-admins that were created.
+func writeMade(w io.Writer, namespaces, admins []string) {
 	if n := len(namespaces); n > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(namespaces))
 	}
@@ -62,8 +62,8 @@ func Broken(from *scanner.Deployment) bool {
 	return slices.ContainsFunc(from.Unrendered, func(u scanner.Unrendered) bool { return u.Judged })
 }
 
-// tellBroken writes the roots that do not render, or only partly.
-func tellBroken(w io.Writer, from *scanner.Deployment) {
+// writeBroken writes the roots that do not render, or only partly.
+func writeBroken(w io.Writer, from *scanner.Deployment) {
 	none, partly := map[string]bool{}, map[string]bool{}
 	for _, u := range from.Unrendered {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(fmt.Sprintf("%s: %s", placeIn(u.Location), u.Why)))

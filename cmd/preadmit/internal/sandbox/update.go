@@ -86,7 +86,7 @@ func (l *Loader) renew(ctx context.Context, before *Loaded, out *Update) error {
 	}
 	out.Admins = before.Admins
 	if len(lacking) > 0 {
-		if err := l.allow(ctx, append(users, ghost)); err != nil {
+		if err := l.allow(ctx, append(users, probeUser)); err != nil {
 			return err
 		}
 	}
@@ -205,8 +205,8 @@ func (l *Loader) goneFor(ctx context.Context, r *Result, at place) error {
 // Tell writes what changed, one line per object. If quiet, it writes only what the server refuses
 // and what does not render.
 func (u *Update) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
-	tellBroken(w, from)
-	tellUnserved(w, u.Loaded)
+	writeBroken(w, from)
+	writeUnserved(w, u.Loaded)
 	applied, refused, deleted := 0, 0, 0
 	line := func(format string, args ...any) {
 		_, _ = fmt.Fprintln(w, escape.Line(fmt.Sprintf(format, args...)))
@@ -242,5 +242,5 @@ func (u *Update) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	if n := len(u.Needed); n > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: left %s that nothing defines any more, as objects are in it: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(u.Needed))
 	}
-	tellMade(w, u.Namespaces, u.Made)
+	writeMade(w, u.Namespaces, u.Made)
 }

@@ -63,7 +63,7 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 		return err
 	})
 	if err == nil {
-		err = l.askWithout(ctx, again)
+		err = l.retryWithoutCopy(ctx, again)
 	}
 	if err != nil {
 		return nil, err

@@ -194,7 +194,7 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		return nil, cli.Usagef("%w", err)
 	}
 	if part := j.p.Part; part != nil && !part.Whole {
-		if err := j.tell(ctx, cfg, part); err != nil {
+		if err := j.writePart(ctx, cfg, part); err != nil {
 			return nil, err
 		}
 		return nil, ErrPart
@@ -282,7 +282,7 @@ func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Relea
 	if here == r {
 		return j.part(ctx, cfg)
 	}
-	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared, From: from})
+	return j.requestPart(ctx, cli.Part{Release: r, Cache: j.cache, Shared: j.shared, From: from})
 }
 
 // here returns the release that this process imitates: r, if it does not imitate one already.
@@ -324,8 +324,8 @@ func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Pa
 	return part, err
 }
 
-// tell does the part of this process, and writes the result to stdout.
-func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) error {
+// writePart does the part of this process, and writes the result to stdout.
+func (j *judging) writePart(ctx context.Context, cfg config.Config, of *cli.Part) error {
 	j.cache, j.shared = of.Cache, of.Shared
 	part, err := j.part(ctx, cfg)
 	if err != nil {
@@ -337,7 +337,7 @@ func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) err
 	return nil
 }
 
-// ask judges the targets of a release in a child process.
-func (j *judging) ask(ctx context.Context, of cli.Part) (*scanner.Part, error) {
+// requestPart judges the targets of a release in a child process.
+func (j *judging) requestPart(ctx context.Context, of cli.Part) (*scanner.Part, error) {
 	return AskPart(ctx, j.p, of, j.f.stdin.Bytes())
 }

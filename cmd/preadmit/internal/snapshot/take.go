@@ -159,7 +159,7 @@ func (t *taking) kind(ctx context.Context, of served) error {
 			continue
 		case err != nil:
 			t.objects = t.objects[:before]
-			t.Missed = append(t.Missed, fmt.Sprintf("%s: %s", kindName(of.GroupKind()), said(data, err)))
+			t.Missed = append(t.Missed, fmt.Sprintf("%s: %s", kindName(of.GroupKind()), serverMessage(data, err)))
 			return nil
 		}
 		list := map[string]any{}
@@ -182,8 +182,8 @@ func (t *taking) kind(ctx context.Context, of served) error {
 	}
 }
 
-// said returns the server's message, or that of the error.
-func said(body []byte, err error) string {
+// serverMessage returns the server's message, or that of the error.
+func serverMessage(body []byte, err error) string {
 	var status metav1.Status
 	if json.Unmarshal(body, &status) == nil && status.Message != "" {
 		return status.Message
