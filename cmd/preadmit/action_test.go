@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// changeFindings is what the pull request brings.
+// changeFindings are the findings of the pull request.
 func changeFindings() []string { return []string{"careful new Warn", "new new Deny"} }
 
 func TestActionPullRequest(t *testing.T) {
@@ -48,7 +48,7 @@ func TestActionPullRequest(t *testing.T) {
 		t.Errorf("summary:\n%s", f.summary)
 	}
 
-	// Once more: nothing changes at GitHub.
+	// A second run changes nothing at GitHub.
 	f.api.Forget()
 	f.action(cli.ExitFindings)
 	f.want("requests the second time", f.api.Wrote(), []string(nil))
@@ -76,8 +76,8 @@ func TestActionFork(t *testing.T) {
 	}
 }
 
-// TestActionWithoutCheckout: what is not asked for is not tried, and without a checkout all
-// is fetched.
+// TestActionWithoutCheckout: nothing is published unless requested, and without a checkout all
+// commits are fetched.
 func TestActionWithoutCheckout(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.pullRequest()
@@ -202,8 +202,8 @@ func TestActionDispatch(t *testing.T) {
 	}
 }
 
-// TestActionRepublish: the run for a pull request from a fork writes a report, another
-// publishes it.
+// TestActionRepublish: the run for a pull request from a fork writes a report, and another
+// run publishes it.
 func TestActionRepublish(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
@@ -217,7 +217,7 @@ func TestActionRepublish(t *testing.T) {
 	check := f.api.CheckRuns()[0]
 	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
 
-	// What fails a run the default branch says, for which the workflow runs.
+	// failOn comes from the default branch, for which the workflow runs.
 	lenient, err := f.Commit(githubtest.Files{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: never\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +247,8 @@ func TestActionRepublish(t *testing.T) {
 	}
 }
 
-// TestActionPublishingFails: what is not the token's fault fails a run that is clean
-// else.
+// TestActionPublishingFails: a failure that the token does not cause fails an otherwise
+// clean run.
 func TestActionPublishingFails(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
@@ -260,7 +260,7 @@ func TestActionPublishingFails(t *testing.T) {
 	}
 	f.want("findings", f.findings(), changeFindings())
 
-	// Without a token all must be in the checkout.
+	// Without a token all commits must be in the checkout.
 	f.workspace("fetch", "-q", "--unshallow", f.remote(), f.Merge)
 	delete(f.env, "INPUT_GITHUB_TOKEN")
 	stdout, _ := f.action(cli.ExitClean, "--comment", "--fail-on", "never")
@@ -286,8 +286,8 @@ func TestActionAbandons(t *testing.T) {
 	}
 }
 
-// TestActionCheckRunEnds: whatever keeps a report from being published, no check run
-// stays in progress, and the log says so also when the verdict ends the run.
+// TestActionCheckRunEnds: when a report cannot be published, no check run stays in
+// progress, and the log has the reason also when the verdict fails the run.
 func TestActionCheckRunEnds(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
@@ -298,7 +298,7 @@ func TestActionCheckRunEnds(t *testing.T) {
 		return []string{run.Status, run.Conclusion, run.Title}
 	}
 
-	// Files that may not be listed: the run has the annotations.
+	// If the files may not be listed, the run has the annotations.
 	f.api.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: 403, Message: "Resource not accessible by integration"})
 	stdout, _ := f.action(cli.ExitFindings, "--check-run", "--name", "unlisted")
 	f.want("check run", last(), []string{"completed", "failure", "1 denied, 1 warning"})
@@ -368,7 +368,7 @@ func TestActionRefuses(t *testing.T) {
 	}
 }
 
-// TestActionInputs: inputs are flags.
+// TestActionInputs: inputs set flags.
 func TestActionInputs(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)

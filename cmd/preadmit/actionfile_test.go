@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// actionFile is action.yml, strictly.
+// actionFile has the allowed fields of action.yml.
 type actionFile struct {
 	Name, Description, Author string
 	Branding                  struct{ Icon, Color string }
@@ -69,7 +69,7 @@ func TestActionFile(t *testing.T) {
 	}
 }
 
-// TestActionFileInputs: the inputs of action.yml are the command's flags, and reach it.
+// TestActionFileInputs: the inputs of action.yml are the command's flags, and are passed to it.
 func TestActionFileInputs(t *testing.T) {
 	a := readActionFile(t)
 	notFlags := []string{"path", "github-token", "version", "checksum", "binary"}
@@ -104,7 +104,7 @@ func TestActionFileInputs(t *testing.T) {
 	}
 }
 
-// TestActionDocumentation: docs/action.md has every input and output, and no other.
+// TestActionDocumentation: docs/action.md has exactly the inputs and outputs of the Action.
 func TestActionDocumentation(t *testing.T) {
 	a := readActionFile(t)
 	text := readDocument(t)
@@ -151,7 +151,7 @@ func readDocument(t *testing.T) string {
 	return readTop(t, filepath.Join("docs", "action.md"))
 }
 
-// workflowFile is what a workflow of the documentation may have, strictly.
+// workflowFile has the allowed fields of a workflow in the documentation.
 type workflowFile struct {
 	Name        string
 	On          any
@@ -166,8 +166,8 @@ type workflowFile struct {
 	}
 }
 
-// TestActionWorkflows: the workflows in the documentation are ones, give inputs that
-// there are, ask for the permissions that these need, and for no others.
+// TestActionWorkflows: the workflows in the documentation are valid, use existing inputs,
+// and request exactly the permissions that these need.
 func TestActionWorkflows(t *testing.T) {
 	a := readActionFile(t)
 	found := 0
@@ -229,7 +229,7 @@ func checkWorkflow(t *testing.T, a *actionFile, w *workflowFile, text string) {
 	}
 }
 
-// TestReleaseNames: what action/install.sh downloads is what .goreleaser.yaml makes.
+// TestReleaseNames: action/install.sh downloads files that .goreleaser.yaml creates.
 func TestReleaseNames(t *testing.T) {
 	var config struct {
 		Builds []struct {
@@ -282,7 +282,7 @@ func TestReleaseNames(t *testing.T) {
 	}
 }
 
-// TestHooks: the hooks for pre-commit are commands that there are.
+// TestHooks: the hooks for pre-commit are existing commands.
 func TestHooks(t *testing.T) {
 	var hooks []struct{ ID, Name, Description, Entry, Language string }
 	if err := yaml.Unmarshal([]byte(readTop(t, ".pre-commit-hooks.yaml")), &hooks); err != nil {
@@ -310,7 +310,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// readTop reads a file at the top of the repository.
+// readTop reads a file in the top directory of the repository.
 func readTop(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", name))

@@ -17,10 +17,10 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// forge is a GitHub with one repository, octo/shop, and what a runner would have. The
-// policy of its first commit denies what says deny, and warns of what says warn. Main
-// gets an object more, the pull request brings one that is denied and one that is warned
-// of.
+// forge is a fake GitHub with one repository, octo/shop, and the environment of a runner.
+// The policy of its first commit denies objects with the text deny, and warns about objects
+// with the text warn. The main branch adds one object, and the pull request adds one that
+// is denied and one with a warning.
 type forge struct {
 	*gittest.History
 	t                *testing.T
@@ -39,7 +39,7 @@ func newForge(t *testing.T, config githubtest.Config) *forge {
 		githubtest.Files{"app/new.yaml": configMap("new", "deny") + "---\n" + configMap("careful", "warn")})
 }
 
-// newForgeOf has other files besides the policies.
+// newForgeOf returns a forge with other files besides the policies.
 func newForgeOf(t *testing.T, config githubtest.Config, files, others, change githubtest.Files) *forge {
 	t.Helper()
 	config.Token = "secret"
@@ -96,7 +96,7 @@ func (f *forge) workspace(args ...string) {
 	}
 }
 
-// checkout is what actions/checkout does by default: one commit, without history.
+// checkout does what actions/checkout does by default: it fetches one commit, without history.
 func (f *forge) checkout(hash string) {
 	f.t.Helper()
 	f.workspace("init", "-q", f.env["GITHUB_WORKSPACE"])
@@ -104,7 +104,7 @@ func (f *forge) checkout(hash string) {
 	f.workspace("checkout", "-q", "FETCH_HEAD")
 }
 
-// remote is the repository's URL with the token, as git wants it.
+// remote returns the repository's URL with the token, for git.
 func (f *forge) remote() string {
 	return strings.Replace(f.git.URL, "://", "://x-access-token:secret@", 1) + "/octo/shop"
 }
@@ -130,7 +130,7 @@ func (f *forge) pullRequest() {
 	}})
 }
 
-// action runs the command as the first step of a job, and wants an exit code.
+// action runs the command as the first step of a job, and checks the exit code.
 func (f *forge) action(code int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"} {
@@ -141,7 +141,7 @@ func (f *forge) action(code int, args ...string) (stdout, stderr string) {
 	return f.run(code, args...)
 }
 
-// run runs the command as a later step, and wants an exit code.
+// run runs the command as a later step, and checks the exit code.
 func (f *forge) run(code int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	var out, errs bytes.Buffer
@@ -182,7 +182,7 @@ func (f *forge) output() map[string]string {
 	return values
 }
 
-// findings are those of the report in the outputs: object, status and action.
+// findings returns object, status and action of the findings in the report of the outputs.
 func (f *forge) findings() []string {
 	f.t.Helper()
 	data, err := os.ReadFile(f.output()["report"])

@@ -10,13 +10,12 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// TestActionForgedBase: a pull request brings, in the directory that is judged, what
-// looks like a bare repository with a branch called like the base commit. Nothing of it
-// is taken for the base.
+// TestActionForgedBase: a pull request adds a bare repository to the judged directory,
+// with a branch named like the base commit. It must not be used as the base.
 func TestActionForgedBase(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
-	// The forged base has what the pull request brings, which would not be new then.
+	// The forged base has the objects of the pull request, so that they would not be new.
 	app := filepath.Join(f.env["GITHUB_WORKSPACE"], "app")
 	forged := gittest.History{Dir: app}
 	for _, args := range [][]string{
@@ -36,8 +35,8 @@ func TestActionForgedBase(t *testing.T) {
 	}
 }
 
-// TestActionStaleMergeWithBase: the input base does not make a merge commit of another
-// head good.
+// TestActionStaleMergeWithBase: a merge commit of another head is not judged, also with
+// the input base.
 func TestActionStaleMergeWithBase(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// TestActionAnnotatesTheChange: of more findings than GitHub shows, those in the files
+// TestActionAnnotatesTheChange: if there are more findings than GitHub shows, those in files
 // of the change come first.
 func TestActionAnnotatesTheChange(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
@@ -46,8 +46,8 @@ func TestActionAnnotatesTheChange(t *testing.T) {
 	}
 }
 
-// TestActionSummaryFits: whatever a report has, a summary has at most as many bytes as
-// GitHub takes, those of other steps and the notices included.
+// TestActionSummaryFits: for any report, the summary fits GitHub's limit, including the
+// notices and the summaries of other steps.
 func TestActionSummaryFits(t *testing.T) {
 	f := newForge(t, githubtest.Config{ReadOnly: true})
 	f.checkout(f.Merge)
@@ -81,7 +81,7 @@ func TestActionSummaryFits(t *testing.T) {
 	}
 }
 
-// TestActionTranslatesLines: the merge commit is judged, and the head annotated.
+// TestActionTranslatesLines: the merge commit is judged, and the head is annotated.
 func TestActionTranslatesLines(t *testing.T) {
 	var file strings.Builder
 	for i := range 5 {

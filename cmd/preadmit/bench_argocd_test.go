@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/internal/cputime"
 )
 
-// BenchmarkScanArgoCD scans a repository of 300 Applications: as a whole, and a branch that changes one,
-// with a cache that another scan has filled.
+// BenchmarkScanArgoCD scans a repository of 300 Applications: all of it, and a branch that changes one
+// Application, with a cache that another scan has filled.
 func BenchmarkScanArgoCD(b *testing.B) {
 	dir := writeDeployed(b, 300, func(write func(name, text string)) { writeApplications(write, 300) }, 1)
 	b.Chdir(dir)
@@ -40,7 +40,7 @@ func BenchmarkScanArgoCD(b *testing.B) {
 	measure("changed", cli.ExitFindings, "--base", "main", "--head", "change-1", "--cache-dir", cache)
 }
 
-// writeApplications writes as many Applications of overlays, a project and one Application that applies
+// writeApplications writes Applications for overlays, a project, and one Application that applies
 // all of them.
 func writeApplications(write func(name, text string), n int) {
 	const header = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n" +

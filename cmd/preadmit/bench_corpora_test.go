@@ -22,15 +22,14 @@ import (
 )
 
 // plainKrusty is the environment variable that makes the test binary render the
-// kustomizations that stdin lists, as the kustomize command would.
+// kustomizations listed on stdin, like the kustomize command.
 const plainKrusty = "PREADMIT_PLAIN_KRUSTY"
 
-// BenchmarkPullRequests scans the pull requests of a real repository as a process,
-// without a cache and with one that a scan of the whole base has filled. It
-// reports processor time, and its ratio to that of a process which renders with plain
-// krusty, from checkouts, what the pull request affects: at the head and, where its
-// files differ, at the base. Pull requests that change policies count as affecting
-// every root of the head.
+// BenchmarkPullRequests scans the pull requests of a real repository as a process, without
+// a cache and with one that a scan of the whole base has filled. It reports processor time,
+// and its ratio to that of a process that renders the affected roots with plain krusty, from
+// checkouts: at the head and, if their files differ, at the base. Pull requests that change
+// policies count as affecting every root of the head.
 func BenchmarkPullRequests(b *testing.B) {
 	bundle := filepath.Join("..", "..", "..", "shared", "corpora", "gitops", "infra-deployments.bundle")
 	if dir := os.Getenv("PREADMIT_CORPORA"); dir != "" {
@@ -108,11 +107,11 @@ func processorTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// affectedRoots are the kustomizations that a change affects, in checkouts.
+// affectedRoots has the kustomizations that a change affects, in checkouts.
 type affectedRoots []string
 
-// affected finds them: those whose inputs differ and, when a policy is among what
-// changed, all of the head.
+// affected returns the kustomizations whose inputs differ and, if a policy changed, all
+// kustomizations of the head.
 func (r bundled) affected(b *testing.B, base, head string) (roots affectedRoots) {
 	b.Helper()
 	repository, err := gittree.Open(r.dir)
@@ -169,7 +168,7 @@ func (roots affectedRoots) render(b *testing.B) time.Duration {
 	return processorTime(b, cmd)
 }
 
-// renderPlainly is the program that the test binary is then.
+// renderPlainly is the main function of the test binary with plainKrusty.
 func renderPlainly(roots string) {
 	for _, root := range strings.Fields(roots) {
 		k := krusty.MakeKustomizer(&krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
@@ -178,7 +177,7 @@ func renderPlainly(roots string) {
 			_, err = resources.AsYaml()
 		}
 		if err != nil {
-			_, _ = fmt.Fprintln(os.Stderr, err) // as before the change
+			_, _ = fmt.Fprintln(os.Stderr, err) // it failed before the change too
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// BenchmarkScanFlux scans a repository of 200 overlays of which a branch changes one, as
-// directories and by turns as what 200 Flux Kustomizations apply of them: whole processes, as a
-// pull request runs them. cpu-ratio is that of processor time.
+// BenchmarkScanFlux scans a branch that changes one of 200 overlays, in whole processes as for a
+// pull request. The overlays are scanned alternately as directories and as applied by 200 Flux
+// Kustomizations. cpu-ratio is the ratio of their processor times.
 func BenchmarkScanFlux(b *testing.B) {
 	const units = 200
 	policies := func(write func(name, text string)) {
@@ -39,8 +39,7 @@ func BenchmarkScanFlux(b *testing.B) {
 	b.ReportMetric(cpu[1].Seconds()/cpu[0].Seconds(), "cpu-ratio")
 }
 
-// writeCluster writes a cluster of as many Flux Kustomizations, which share a ConfigMap with
-// variables.
+// writeCluster writes a cluster of Flux Kustomizations that share a ConfigMap with variables.
 func writeCluster(write func(name, text string), units int) {
 	const header = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n" +
 		"spec:\n  interval: 10m\n  path: %s\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n"

@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/internal/cputime"
 )
 
-// BenchmarkScanHelm scans a cluster of new HelmReleases of real charts whose workloads have findings, and by
-// turns the same cluster without them: beyond-ms is what they take, and beyond-cpu-ms what they cost. PREADMIT_CHARTS names a directory of
-// archives with an index.json, as --artifacts does.
+// BenchmarkScanHelm alternately scans a cluster with new HelmReleases of real charts, whose workloads have
+// findings, and the same cluster without them. beyond-ms and beyond-cpu-ms are the differences in time and
+// processor time. PREADMIT_CHARTS names a directory of archives with an index.json, as for --artifacts.
 func BenchmarkScanHelm(b *testing.B) {
 	artifacts := os.Getenv("PREADMIT_CHARTS")
 	if artifacts == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// BenchmarkScanChanged is the whole process on a git repository of 600 overlays, of
-// which a branch changes some: time grows with the change.
+// BenchmarkScanChanged runs the whole process on a git repository of 600 overlays, with
+// branches that change some of them: time should grow with the change.
 func BenchmarkScanChanged(b *testing.B) {
 	binary := buildProgram(b)
 	dir := writeOverlays(b, 600, 1, 10, 100)
@@ -23,9 +23,9 @@ func BenchmarkScanChanged(b *testing.B) {
 	}
 }
 
-// BenchmarkScanRepository is the whole process on git repositories of more and more
-// overlays, of which a branch changes one: with a warm cache, time does not grow with
-// the repository, and without one as little as reading it once takes.
+// BenchmarkScanRepository runs the whole process on git repositories of different sizes,
+// with a branch that changes one overlay: with a warm cache, time should not grow with the
+// repository, and without one only by the time to read it once.
 func BenchmarkScanRepository(b *testing.B) {
 	binary := buildProgram(b)
 	for _, roots := range []int{100, 300, 600} {
@@ -33,8 +33,8 @@ func BenchmarkScanRepository(b *testing.B) {
 	}
 }
 
-// benchScan measures the scan of the branch that changes so many roots, without a
-// cache and with one that another branch has filled.
+// benchScan measures the scan of a branch that changes a number of roots, without a cache
+// and with one that another branch has filled.
 func benchScan(b *testing.B, name, binary, dir string, changed int) {
 	b.Helper()
 	scan := func(branch string, flags ...string) string {
@@ -60,7 +60,7 @@ func benchScan(b *testing.B, name, binary, dir string, changed int) {
 					b.Fatalf("want %d new findings:\n%s", 4*changed, tail(out, 2000))
 				}
 				b.StopTimer()
-				if cache == "warm" { // or the branch itself would be in it from now on
+				if cache == "warm" { // otherwise later runs would find the branch itself in the cache
 					flags[1] = b.TempDir()
 					scan("other", flags...)
 				}
@@ -70,16 +70,15 @@ func benchScan(b *testing.B, name, binary, dir string, changed int) {
 	}
 }
 
-// writeOverlays makes a git repository of so many applications, each a base and an
-// overlay, and of the policies of BenchmarkScan1000x20. For each of changes there is
-// a branch, change-N, that puts the tag latest into N overlays; other changes one
-// more.
+// writeOverlays creates a git repository of applications, each with a base and an overlay,
+// and of the policies of BenchmarkScan1000x20. For each N in changes, the branch change-N
+// sets the tag latest in N overlays; the branch other changes one more.
 func writeOverlays(b *testing.B, roots int, changes ...int) (dir string) {
 	b.Helper()
 	return writeDeployed(b, roots, func(func(name, text string)) {}, changes...)
 }
 
-// writeDeployed is writeOverlays with what else the repository has.
+// writeDeployed is writeOverlays with additional files.
 func writeDeployed(b *testing.B, roots int, more func(write func(name, text string)), changes ...int) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
@@ -122,7 +121,7 @@ func writeDeployed(b *testing.B, roots int, more func(write func(name, text stri
 	return dir
 }
 
-// writeApplication writes a Deployment, a Service and an overlay as one finds them.
+// writeApplication writes a typical Deployment, Service and overlay.
 func writeApplication(write func(name, text string), n int) {
 	app := fmt.Sprintf("apps/app-%d/", n)
 	var deployment strings.Builder

@@ -18,9 +18,9 @@ import (
 
 var keep = flag.String("keep", "", "write the input of BenchmarkScan1000x20 to this `directory` and leave it there")
 
-// BenchmarkScan1000x20 is the whole process, from start to the written report:
-// 1000 Deployments in plain YAML, 20 policies of 5 validations each, all bound
-// with Deny, of which a few fail.
+// BenchmarkScan1000x20 runs the whole process, from start to the written report: 1000
+// Deployments in plain YAML and 20 policies with 5 validations each, all bound with Deny.
+// A few validations fail.
 func BenchmarkScan1000x20(b *testing.B) {
 	binary, dir := buildProgram(b), writeScan1000x20(b)
 	peak := int64(0)
@@ -42,8 +42,8 @@ func BenchmarkScan1000x20(b *testing.B) {
 	b.ReportMetric(float64(peak)/1024, "peak-MB")
 }
 
-// BenchmarkScan1000x20InProcess is the same work without the process, to be
-// profiled with -cpuprofile, and with -memprofile and -memprofilerate.
+// BenchmarkScan1000x20InProcess does the same work in this process, for profiling with
+// -cpuprofile, and with -memprofile and -memprofilerate.
 func BenchmarkScan1000x20InProcess(b *testing.B) {
 	dir := writeScan1000x20(b)
 	for b.Loop() {
@@ -59,7 +59,7 @@ func BenchmarkScan1000x20InProcess(b *testing.B) {
 func buildProgram(b *testing.B) string {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "preadmit")
-	// No flags, so that the packages compiled for the tests serve again.
+	// Without flags, so that the packages compiled for the tests are reused.
 	build := exec.Command("go", "build", "-o", binary, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
@@ -96,8 +96,8 @@ func writeScan1000x20(b *testing.B) (dir string) {
 	return dir
 }
 
-// writeDeployment writes a Deployment of two containers as one finds them. Every
-// hundredth has an image without a fixed tag, every two hundredth no limits.
+// writeDeployment writes a typical Deployment with two containers. Every hundredth has an
+// image without a fixed tag, every two hundredth no limits.
 func writeDeployment(b *strings.Builder, n int) {
 	tag := fmt.Sprintf("1.%d.%d", n%20, n%7)
 	if n%100 == 50 {
@@ -151,8 +151,8 @@ spec:
 `, n, n/100, 2+n%4, tag, limits)
 }
 
-// benchPolicies are 20 policies: 4 copies of 5 themes with other thresholds, so
-// that no two expressions are equal.
+// benchPolicies returns 20 policies: 4 copies of 5 themes with different thresholds, so that
+// no two expressions are equal.
 func benchPolicies() string {
 	var b strings.Builder
 	for n := range 20 {

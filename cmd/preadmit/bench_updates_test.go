@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// BenchmarkScan1000x20Updates is BenchmarkScan1000x20 of Deployments that the base has with another
-// image, which Flux applies. It reports how often the processor time of their creation that takes.
+// BenchmarkScan1000x20Updates is BenchmarkScan1000x20 with updates by Flux: the base has the
+// Deployments with another image. It reports the ratio of processor time to that of their creation.
 func BenchmarkScan1000x20Updates(b *testing.B) {
 	binary, head := buildProgram(b), writeScan1000x20(b)
 	base := imagesBefore(b, head)
@@ -26,7 +26,7 @@ func BenchmarkScan1000x20Updates(b *testing.B) {
 	b.ReportMetric(float64(updates)/float64(creations), "of-creations")
 }
 
-// BenchmarkScan1000x20UpdatesInProcess is the updates without the process, to be profiled.
+// BenchmarkScan1000x20UpdatesInProcess scans the updates in this process, for profiling.
 func BenchmarkScan1000x20UpdatesInProcess(b *testing.B) {
 	head := writeScan1000x20(b)
 	base := imagesBefore(b, head)
@@ -34,13 +34,13 @@ func BenchmarkScan1000x20UpdatesInProcess(b *testing.B) {
 		code := Main(b.Context(), []string{"scan", "--format", "json", "--base-path", base, head}, cli.Process{
 			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: os.Stderr, Getenv: func(string) string { return "" },
 		})
-		if code != 0 { // all that fails did before
+		if code != 0 { // all failures exist in the base too
 			b.Fatalf("exit code %d", code)
 		}
 	}
 }
 
-// imagesBefore writes the repository of a directory with other images.
+// imagesBefore writes a copy of a repository with other images.
 func imagesBefore(b *testing.B, head string) (base string) {
 	b.Helper()
 	base = b.TempDir()

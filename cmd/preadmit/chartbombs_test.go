@@ -19,11 +19,11 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// chartBombs are texts of templates that take Helm far more than they are long, and what is said of each on line 3,
-// where it begins. The values of their charts have the template x, which calls itself.
+// chartBombs are small templates that cost Helm much time or memory, and the messages about them on line 3, where
+// they begin. The values of their charts have the template x, which calls itself.
 var chartBombs = []struct {
 	name, text, why string
-	// whole is set where it is the template as a whole, and so its first line.
+	// whole is set if the message is about the whole template, and so on its first line.
 	whole bool
 }{
 	{"tpl in itself", `{{ tpl .Values.x . }}`, "call one another more than 1000 deep", false},
@@ -50,7 +50,7 @@ var chartBombs = []struct {
 	{"blocks in blocks", strings.Repeat("{{if 1}}", 60_000), "actions", true},
 }
 
-// packedBombs are charts in archives, and what is said of each.
+// packedBombs are charts in archives, and the messages about them.
 var packedBombs = []struct {
 	name  string
 	files func() map[string]string
@@ -82,8 +82,8 @@ var packedBombs = []struct {
 	}, "NOTES.txt:1: a value has more than the limit"},
 }
 
-// TestChartBombs scans releases of charts that would take endless time or memory, in one repository: each is
-// refused by itself, on the line of its template or by what is wrong with its archive, and a chart beside them is
+// TestChartBombs scans releases of charts that would take unbounded time or memory, in one repository: each is
+// refused separately, with the line of its template or the mistake in its archive, and another chart is still
 // judged.
 func TestChartBombs(t *testing.T) {
 	testall.Long(t)
@@ -192,7 +192,7 @@ func TestChartBombs(t *testing.T) {
 	}
 }
 
-// packed makes an archive of a chart, with a link if there is a target for it.
+// packed returns an archive of a chart, with a link if target is not empty.
 func packed(t *testing.T, name string, files map[string]string, link string) []byte {
 	t.Helper()
 	var data bytes.Buffer

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// gitlabJob is what is used of the job for GitLab.
+// gitlabJob has the used fields of the job for GitLab.
 type gitlabJob struct {
 	Variables            map[string]string
 	BeforeScript, Script []string
@@ -49,8 +49,8 @@ func readGitLabJob(t *testing.T) *gitlabJob {
 	return &gitlabJob{d.Variables, d.BeforeScript, d.Script, d.Artifacts}
 }
 
-// TestGitLabJob runs the job for GitLab in a shell, as its runner would: it takes the program
-// from a release, and the reports that it declares have what a merge request brings.
+// TestGitLabJob runs the job for GitLab in a shell, as its runner would: it downloads the
+// program of a release, and the declared reports have the findings of a merge request.
 func TestGitLabJob(t *testing.T) {
 	job := readGitLabJob(t)
 	f := newForge(t, githubtest.Config{})
@@ -87,7 +87,7 @@ func TestGitLabJob(t *testing.T) {
 	}
 }
 
-// writeRelease puts a wget into a directory that knows the files of a release.
+// writeRelease writes a fake wget, which serves the files of a release, to a directory.
 func writeRelease(t *testing.T, bin, version string) {
 	t.Helper()
 	program, err := exec.LookPath("preadmit")

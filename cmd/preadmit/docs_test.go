@@ -15,9 +15,9 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
-// TestDocumentation runs every command of the ```console blocks in the
-// documentation, at the top of the repository, and compares what it prints with
-// what the block says. Run with -update to write the outputs anew.
+// TestDocumentation runs every command in the ```console blocks of the documentation, in
+// the top directory of the repository, and compares its output with the block. With
+// -update it writes the outputs.
 func TestDocumentation(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	commands := 0
@@ -80,7 +80,7 @@ func runConsole(t *testing.T, line string) string {
 	default:
 		t.Fatalf("console blocks are for preadmit only, not for %q", line)
 	}
-	program, err := exec.LookPath("preadmit") // another version of Kubernetes takes another process
+	program, err := exec.LookPath("preadmit") // child processes imitate other versions of Kubernetes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,5 +94,5 @@ func runConsole(t *testing.T, line string) string {
 	return duration().ReplaceAllString(out.String(), ", 0.2s")
 }
 
-// duration matches what differs from run to run: the end of a summary.
+// duration matches the duration at the end of a summary, which differs from run to run.
 func duration() *regexp.Regexp { return regexp.MustCompile(`(?m),\s+[0-9.]+m?s$`) }

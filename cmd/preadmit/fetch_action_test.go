@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 )
 
-// TestActionFetches: by default the Action fetches what the base has locked, with credentials
-// that are secrets, into the runner's cache, and nothing that a pull request brings.
+// TestActionFetches: by default the Action fetches only what the base has locked, and nothing
+// that a pull request adds. Credentials come from secrets, and the store is in the runner's cache.
 func TestActionFetches(t *testing.T) {
 	w := newElsewhere(t)
 	w.secret = "Basic Ym90OnNlc2FtZQ==" // bot:sesame

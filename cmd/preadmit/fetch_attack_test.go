@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/internal/outside"
 )
 
-// TestFetchAttacks: a repository whose roots ask for what is internal or without an end gets
-// nothing, and each is named at its line. The slow ones are those of package fetch.
+// TestFetchAttacks: artifacts that are internal or endless are not fetched, and each is reported
+// at its line. Package fetch tests the slow attacks.
 func TestFetchAttacks(t *testing.T) {
 	heard := ""
 	internal := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard += r.URL.Path }))

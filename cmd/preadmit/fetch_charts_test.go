@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/internal/outside"
 )
 
-// chartOf is the archive of a chart with a ConfigMap.
+// chartOf returns the archive of a chart with a ConfigMap.
 func chartOf(t *testing.T, name, version string) []byte {
 	t.Helper()
 	return archiveOf(t, name, version, map[string]string{
@@ -23,7 +23,7 @@ func chartOf(t *testing.T, name, version string) []byte {
 	})
 }
 
-// archiveOf is the archive of a chart with these files, besides Chart.yaml.
+// archiveOf returns the archive of a chart with these files, besides Chart.yaml.
 func archiveOf(t *testing.T, name, version string, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,8 +41,8 @@ func archiveOf(t *testing.T, name, version string, files map[string]string) []by
 	return b.Bytes()
 }
 
-// TestFetchCharts: charts of HelmReleases, wherever they come from, and the dependencies of one
-// that is a directory are locked, and rendered from the lock.
+// TestFetchCharts: charts of HelmReleases from all kinds of sources, and the dependencies of a
+// chart in a directory, are locked and rendered from the lock.
 func TestFetchCharts(t *testing.T) {
 	world := outside.New()
 	for _, version := range []string{"1.2.0", "1.3.0", "1.4.0-rc.1", "2.0.0"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/internal/outside"
 )
 
-// definitionOf is a CustomResourceDefinition whose spec.size is a number.
+// definitionOf returns a CustomResourceDefinition whose spec.size is a number.
 func definitionOf(kind string) string {
 	plural := strings.ToLower(kind) + "s"
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
@@ -31,7 +31,7 @@ spec:
 `, plural, kind, plural)
 }
 
-// TestFetchCRDs: custom kinds are known by definitions that the configuration names: a file, a
+// TestFetchCRDs: custom kinds are known from the sources that the configuration names: a file, a
 // directory of a repository, a chart.
 func TestFetchCRDs(t *testing.T) {
 	world, root := outside.New(), t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// deployments are public repositories with the charts that they ask for.
+// deployments is the directory of public repositories with the charts that they need.
 const deployments = "../../../shared/deployments"
 
 // deployedWorld serves all charts of the recorded deployments under their real names.
@@ -39,10 +39,10 @@ func deployedWorld(t *testing.T, set string) *outside.World {
 			t.Fatal(err)
 		}
 		version := c.Version
-		if exact.MatchString(c.RequestedVersion) { // another archive may stand for it
+		if exact.MatchString(c.RequestedVersion) { // the archive may have another version
 			version = c.RequestedVersion
 		}
-		// A source of a registry may end with the name of the chart.
+		// The URL of a registry may end with the name of the chart.
 		at := strings.TrimSuffix(c.Source, "/")
 		if strings.HasPrefix(at, "oci://") {
 			at = strings.TrimSuffix(at, "/"+c.Name)
@@ -58,11 +58,11 @@ func deployedWorld(t *testing.T, set string) *outside.World {
 	return w
 }
 
-// TestFetchDeployments: from a fresh clone of a public repository to a whole report, with all
-// that it asks for served under its real name.
+// TestFetchDeployments fetches and scans fresh clones of public repositories, with all
+// artifacts that they need served under their real names.
 func TestFetchDeployments(t *testing.T) {
 	names := map[string]string{"flux": "fluxcd-flux2-kustomize-helm-example", "argocd": "synthetic-garden"}
-	if os.Getenv("PREADMIT_TEST_DEPLOYMENTS") == "1" { // minutes
+	if os.Getenv("PREADMIT_TEST_DEPLOYMENTS") == "1" { // takes minutes
 		names = map[string]string{"flux": "*", "argocd": "*"}
 	}
 	testall.Long(t)
@@ -75,9 +75,9 @@ func TestFetchDeployments(t *testing.T) {
 	}
 }
 
-// refused are how many objects of a repository no server takes, such as claims without access
-// modes and containers whose name is true; least is how many objects there are with what the
-// world has: as many as are recorded, but for hooks that no sync runs.
+// refused is the number of objects of a repository that every server refuses, such as claims
+// without access modes and containers with the name true. least is the minimum number of objects:
+// the recorded number without hooks that no sync runs.
 var (
 	refused = map[string]int{"operate-first-apps": 19, "synthetic-garden": 8, "ricsanfre-pi-cluster": 1}
 	least   = map[string]int{
@@ -86,7 +86,7 @@ var (
 	}
 )
 
-// configured is the configuration of a set of Argo CD: what its repository does not say of it.
+// configured has the configuration for a repository of Argo CD that the repository itself lacks.
 func configured(t *testing.T, set string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(set, "entry.json"))
@@ -129,7 +129,7 @@ func configured(t *testing.T, set string) []byte {
 	return text
 }
 
-// fetchDeployments goes the way for the repositories of a deployer.
+// fetchDeployments fetches and scans the repositories of a deployer.
 func fetchDeployments(t *testing.T, world *outside.World, sets []string) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, world.CA, 0o600); err != nil {
@@ -169,7 +169,7 @@ func fetchDeployments(t *testing.T, world *outside.World, sets []string) {
 				t.Errorf("scans made %d requests", now-asked)
 			}
 			t.Logf("coverage %+v, with what was fetched %+v", before.Summary.Coverage, after.Summary.Coverage)
-			for _, f := range after.Findings { // there are no policies: these are refused by any server
+			for _, f := range after.Findings { // there are no policies, so every server refuses these
 				t.Logf("refused: %s", f.Message)
 			}
 			name := filepath.Base(filepath.Dir(bundle))

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 )
 
-// withSubmodule has the repository of w get a submodule, a repository beside it.
+// withSubmodule adds a submodule to the repository of w.
 func (w *elsewhere) withSubmodule() (commit string) {
 	w.t.Helper()
 	other, err := gittest.NewHistory(filepath.Join(filepath.Dir(w.git.Dir), "library"), map[string]string{
@@ -38,7 +38,7 @@ func (w *elsewhere) withSubmodule() (commit string) {
 	return other.Base
 }
 
-// TestFetchSubmodules: submodules are artifacts of their own, by the rules for all.
+// TestFetchSubmodules: submodules are separate artifacts, with the same rules.
 func TestFetchSubmodules(t *testing.T) {
 	w := newElsewhere(t)
 	commit := w.withSubmodule()
@@ -54,24 +54,24 @@ func TestFetchSubmodules(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Without the submodule in the lock there is no saying what git would check out.
+	// Without the submodule in the lock it is not known what git would check out.
 	entries := slices.DeleteFunc(strings.SplitAfter(string(locked), "\n- "), func(entry string) bool { return strings.Contains(entry, "/org/library") })
 	without := w.commit(h, map[string]string{lock.FileName: strings.TrimSuffix(strings.Join(entries, ""), "- ")})
 	has(t, w.run(0, "scan", "--offline", h.Dir), "is not there: its submodule vendor/library is git URL/org/library, version "+commit)
 	has(t, w.fetch(1, h.Dir, "--check"), "missing git URL/org/library, version "+commit+": asked for at app/kustomization.yaml:2:3")
 
-	// What a base has as a submodule is no more allowed than what it names.
+	// A submodule of a base is allowed only by the same rules as the base.
 	change := w.commit(h, map[string]string{lock.FileName: string(locked), "app/kustomization.yaml": "nameSuffix: -x\nresources:\n- URL/org/repo//all?ref=main\n"})
 	scan := append([]string{"scan", "--fetch=locked", "--base", without, "--head", change, h.Dir}, w.flags...)
 	has(t, w.run(0, scan...), "the base does not have it in its preadmit.lock, and its configuration does not allow the URL")
 	has(t, w.run(0, append(scan, "--allow", w.url+"/org/library")...), "4 requests")
 
-	// They are left out where the entry says so.
+	// They are left out if the entry disables them.
 	w.commit(h, map[string]string{"app/kustomization.yaml": "resources:\n- URL/org/repo//base?ref=main&submodules=false\n"})
 	has(t, w.fetch(0, h.Dir), "removed git URL/org/library", "1 artifact, 0 failed")
 }
 
-// TestFetchRecurseSubmodules: of a GitRepository submodules are checked out if it says so.
+// TestFetchRecurseSubmodules: submodules of a GitRepository are checked out only if it sets recurseSubmodules.
 func TestFetchRecurseSubmodules(t *testing.T) {
 	w := newElsewhere(t)
 	w.withSubmodule()

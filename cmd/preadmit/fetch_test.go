@@ -24,7 +24,7 @@ type elsewhere struct {
 	store string
 	git   *gittest.History
 	asked int
-	// secret is the authorization that /private.yaml wants.
+	// secret is the authorization that /private.yaml requires.
 	secret string
 }
 
@@ -71,7 +71,7 @@ func newElsewhere(t *testing.T) *elsewhere {
 	return w
 }
 
-// getenv has the password of a test with credentials.
+// getenv returns the password of a test with credentials.
 func (w *elsewhere) getenv(name string) string {
 	if w.secret != "" && name == "PASSWORD" {
 		return "sesame"
@@ -79,7 +79,7 @@ func (w *elsewhere) getenv(name string) string {
 	return ""
 }
 
-// run runs a command, and returns what it prints, with URL in the place of the server's.
+// run runs a command and returns its output, with URL in place of the server's URL.
 func (w *elsewhere) run(code int, args ...string) string {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -97,7 +97,7 @@ func (w *elsewhere) fetch(code int, args ...string) string {
 	return w.run(code, append(append([]string{"fetch"}, args...), w.flags...)...)
 }
 
-// repository makes a git repository with a kustomization.
+// repository creates a git repository with a kustomization.
 func (w *elsewhere) repository(kustomization string) *gittest.History {
 	w.t.Helper()
 	h := &gittest.History{Dir: w.t.TempDir()}
@@ -130,7 +130,7 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// TestFetchAndScan: from a repository whose base lies elsewhere to a whole report.
+// TestFetchAndScan fetches the remote base of a repository and scans it.
 func TestFetchAndScan(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/org/repo//base?ref=main\n- URL/file.yaml\n")
@@ -160,7 +160,7 @@ func TestFetchAndScan(t *testing.T) {
 		t.Errorf("the lock was written anew:\n%s", again)
 	}
 
-	// The branch moves, the lock stays until it is updated.
+	// The branch moves, but the lock stays the same until it is updated.
 	if _, err := w.git.Git("branch", "-f", "other", w.git.Head); err != nil {
 		t.Fatal(err)
 	}
@@ -173,18 +173,18 @@ func TestFetchAndScan(t *testing.T) {
 	has(t, w.fetch(0, h.Dir, "--update"), "updated   git URL/org/repo, version main")
 	has(t, w.run(0, "render", filepath.Join(h.Dir, "app")), "image: nginx:1")
 
-	// Without its content a lock is no use, and says what is.
+	// If the store lacks the content, the message says how to get it.
 	w.store = filepath.Join(t.TempDir(), "other")
 	has(t, w.run(0, "scan", h.Dir), "it is not in the cache", "preadmit fetch gets it")
 	has(t, w.run(0, append([]string{"scan", "--fetch", h.Dir}, w.flags...)...), "2 requests")
 
-	// What nothing asks for any more goes.
+	// Artifacts that nothing needs any more are removed.
 	w.commit(h, map[string]string{"app/kustomization.yaml": "resources:\n- URL/file.yaml\n"})
 	has(t, w.fetch(1, h.Dir, "--check"), "unused    git URL/org/repo")
 	has(t, w.fetch(0, h.Dir), "removed   git URL/org/repo", "1 artifact, 0 failed")
 }
 
-// TestFetchFails: one artifact that cannot be fetched is named, the others are locked.
+// TestFetchFails: an artifact that cannot be fetched is reported, and the others are locked.
 func TestFetchFails(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/file.yaml\n- URL/org/repo//base?ref=nowhere\n- https://127.0.0.1:1/a/b\n- http://example.com/a.yaml\n- git@example.com:a/b\n")
@@ -198,8 +198,8 @@ func TestFetchFails(t *testing.T) {
 	has(t, w.run(2, "scan", h.Dir), lock.FileName+":1:")
 }
 
-// TestScanOfChange: what a change brings is fetched only if the base lets it be, and a lock
-// that the change edits decides nothing.
+// TestScanOfChange: artifacts that a change adds are fetched only if the base allows them, and
+// changes to the lock are ignored.
 func TestScanOfChange(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/org/repo//base?ref=" + w.git.Before + "\n")
@@ -227,7 +227,7 @@ func TestScanOfChange(t *testing.T) {
 	moved := w.commit(h, map[string]string{lock.FileName: forged, "app/more.yaml": remotePod, "app/kustomization.yaml": "nameSuffix: -x\nresources:\n- URL/org/repo//base?ref=" + w.git.Before + "\n"})
 	has(t, scan(3, base, moved), "the change has another content for it")
 
-	// Asked for by the base, which has no lock: the same commit, and what the base asks for.
+	// The base has no lock but needs the artifact: the same commit and artifact are allowed.
 	if _, err := h.Git("reset", "-q", "--hard", base); err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestScanOfChange(t *testing.T) {
 	}
 	without := w.commit(h, nil)
 	prefixed := w.commit(h, map[string]string{"app/kustomization.yaml": "namePrefix: x-\nresources:\n- URL/org/repo//base?ref=" + w.git.Before + "\n"})
-	has(t, scan(0, without, prefixed), "2 requests") // the old one is deleted
+	has(t, scan(0, without, prefixed), "2 requests") // one deletes the old object
 
 	// Allowed by the base.
 	if _, err := h.Git("reset", "-q", "--hard", base); err != nil {
@@ -248,7 +248,7 @@ func TestScanOfChange(t *testing.T) {
 	has(t, w.run(0, append([]string{"scan", "--fetch", "--base", allowing, "--head", allowed, h.Dir}, w.flags...)...), "note: git URL/org/repo, version "+w.git.Base+" was fetched and is in no lock that counts: it is commit "+w.git.Base)
 }
 
-// TestFetchSources: units whose sources are other repositories are built from those.
+// TestFetchSources: units are built from sources in other repositories.
 func TestFetchSources(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources: []\n")
@@ -267,7 +267,7 @@ func TestFetchSources(t *testing.T) {
 		t.Errorf("the source is fetched, and the scan says:\n%s", out)
 	}
 
-	// A change of the revision is judged: what it brings is on the line that names the source.
+	// A change of the revision is judged, with findings on the line that names the source.
 	w.commit(h, map[string]string{"clusters/one/policy.yaml": noNginx1})
 	if _, err := h.Git("checkout", "-q", "-b", "change"); err != nil {
 		t.Fatal(err)

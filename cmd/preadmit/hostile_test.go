@@ -16,19 +16,19 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// mostHostile is how much processor time an attack may cost a scan without a jail.
+// mostHostile is the maximum processor time of a scan of an attack without a jail.
 const mostHostile = 100 * time.Second
 
-// hostilePatience is how long a scan is waited for: processor time of a busy machine takes longer.
+// hostilePatience is how long to wait for a scan. It is longer, as the machine may be busy.
 const hostilePatience = 5 * time.Minute
 
-// TestHostile runs `preadmit scan` on some attacks: it ends in time with the exit code of
-// the verdict, says what it is, still finds what else is wrong, and reaches nothing. All
-// attacks are scanned in webhooks/jailed/child.
+// TestHostile runs `preadmit scan` on some attacks: it ends in time with the exit code of the
+// verdict, reports the attack, still has the other findings, and connects to nothing. The
+// tests of webhooks/jailed/child scan all attacks.
 func TestHostile(t *testing.T) { runHostile(t, hostile.Sample()) }
 
-// TestHostileUnlimited runs those whose verdict depends on a limit of time that a jail has
-// and a process without one has not. TestIsolatedFailures in render has a root that never ends.
+// TestHostileUnlimited runs the attacks whose verdict depends on a time limit that only a jail
+// has. TestIsolatedFailures in render has a root that never ends.
 func TestHostileUnlimited(t *testing.T) {
 	testall.Long(t)
 	runHostile(t, slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Unlimited == "" }))

@@ -21,8 +21,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/playground"
 )
 
-// TestPlaygroundExamples: each example is answered as its text says, and as a suite `preadmit test`
-// agrees with it.
+// TestPlaygroundExamples: the answer to each example is the one in its text, and `preadmit test`
+// agrees with its suite.
 func TestPlaygroundExamples(t *testing.T) {
 	want := map[string]string{
 		"replicas": "failed expression: object.spec.replicas <= 5", "params": "at most 3 replicas, not 4",
@@ -60,7 +60,7 @@ func TestPlaygroundExamples(t *testing.T) {
 	}
 }
 
-// TestPlaygroundMistakes: a mistake is named with its field and line.
+// TestPlaygroundMistakes: a mistake is reported with its field and line.
 func TestPlaygroundMistakes(t *testing.T) {
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 	other := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}"
@@ -100,7 +100,7 @@ func TestPlaygroundMistakes(t *testing.T) {
 	}
 }
 
-// TestPlaygroundNotes: what is in a field and does not count in the answer is named.
+// TestPlaygroundNotes: parts of fields that the answer ignores are reported.
 func TestPlaygroundNotes(t *testing.T) {
 	named := func(apiVersion, kind, name string) string {
 		return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: " + name + ", namespace: default}}\n"
@@ -139,7 +139,7 @@ func TestPlaygroundNotes(t *testing.T) {
 	}
 }
 
-// TestPlaygroundUnknownKind: of a kind that nothing defines the page says where to define it.
+// TestPlaygroundUnknownKind: for a kind that nothing defines, the message says where to define it.
 func TestPlaygroundUnknownKind(t *testing.T) {
 	a := (&trial.Judge{}).Answer(t.Context(), &report.PlaygroundRequest{Object: "{apiVersion: example.com/v1, kind: Foo, metadata: {name: a}}"})
 	want := "no CustomResourceDefinition defines example.com/v1 Foo; add it under Namespaces, CustomResourceDefinitions"
@@ -148,7 +148,7 @@ func TestPlaygroundUnknownKind(t *testing.T) {
 	}
 }
 
-// TestPlaygroundBombs: what would go on for long is answered in time, with what is wrong.
+// TestPlaygroundBombs: expensive input gets an answer in time, with the reason.
 func TestPlaygroundBombs(t *testing.T) {
 	ten := "[0,1,2,3,4,5,6,7,8,9]"
 	nested := "true"
@@ -183,8 +183,8 @@ func TestPlaygroundBombs(t *testing.T) {
 	}
 }
 
-// TestPlaygroundCommand: the command serves the page until it is told to end, to who asks for it by
-// its address only.
+// TestPlaygroundCommand: the command serves the page until its context ends, and only to requests for
+// its address.
 func TestPlaygroundCommand(t *testing.T) {
 	program, err := exec.LookPath("preadmit") // the test binary, see TestMain
 	if err != nil {
@@ -226,8 +226,8 @@ func TestPlaygroundCommand(t *testing.T) {
 	}
 }
 
-// TestServedPlayground: a service has the playground only if it is configured, and judges in the whole
-// jail; what takes too long does not take the service with it.
+// TestServedPlayground: a service has the playground only if configured, and judges in a full jail;
+// input that takes too long does not affect the service.
 func TestServedPlayground(t *testing.T) {
 	if err := jail.Check(); err != nil {
 		t.Skip(err)
@@ -269,7 +269,7 @@ func TestServedPlayground(t *testing.T) {
 	}
 }
 
-// BenchmarkPlayground answers as one types: the object of an example changes each time.
+// BenchmarkPlayground judges the object of an example, which changes each time as while typing.
 func BenchmarkPlayground(b *testing.B) {
 	j := &trial.Judge{}
 	examples := playground.Examples()

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// TestSandboxCompares has what a server says be held against what a scan expects.
+// TestSandboxCompares: answers of a server are compared with those that a scan expects.
 func TestSandboxCompares(t *testing.T) {
 	denied := func(message string) policy.Verdict { return policy.Verdict{Code: 422, Message: message} }
 	allowed := func(warnings ...string) policy.Verdict { return policy.Verdict{Allowed: true, Warnings: warnings} }
@@ -51,8 +51,8 @@ func TestSandboxCompares(t *testing.T) {
 	}
 }
 
-// TestSandboxTells has a refusal be told with the line of the finding that says the same, and text
-// of a repository stay text: it moves no cursor.
+// TestSandboxTells: a refusal is written with the line of the finding that has the same message, and
+// text of a repository is escaped for the terminal.
 func TestSandboxTells(t *testing.T) {
 	found := func(message string, line int) report.Finding {
 		return report.Finding{
@@ -100,8 +100,8 @@ preadmit: made cluster-admin of 1 user whom the state gives no right to apply it
 	}
 }
 
-// TestSandboxProgram has the server's program be taken from absolute directories alone: a relative one
-// of PATH may be in a work tree.
+// TestSandboxProgram: the server's program is searched for in absolute directories only, since a relative
+// one on PATH may be in a work tree.
 func TestSandboxProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -123,7 +123,7 @@ func TestSandboxProgram(t *testing.T) {
 	}
 }
 
-// TestSandboxCommand has a command see the kubeconfig and no other, and its end be that of preadmit.
+// TestSandboxCommand: a command gets the server's kubeconfig and no other, and its exit code is that of preadmit.
 func TestSandboxCommand(t *testing.T) {
 	s := &sandbox.Server{Kubeconfig: "/run/kubeconfig"}
 	for script, want := range map[string]int{"exit 7": 7, "kill -TERM $$": 128 + 15, "exit 0": 0} {

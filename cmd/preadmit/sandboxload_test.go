@@ -25,15 +25,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// fakeServer is as much of an API server as loading needs, which learns late that a binding is gone:
-// it serves definitions, and Taken with the names of another one not.
+// fakeServer is a fake API server with the parts that loading needs. It notices late that a binding is
+// gone, and serves definitions except Taken, whose names another one has.
 type fakeServer struct {
 	mu      sync.Mutex
 	bound   []string
 	deleted time.Time
 }
 
-// bindingLate is how late it learns.
+// bindingLate is the delay with which it notices.
 const bindingLate = 300 * time.Millisecond
 
 func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,8 +77,8 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, answer)
 }
 
-// TestSandboxLoads has who has no rights of its own stay an administrator, once the server has learned
-// that its binding is gone, and a definition whose names are taken keep nothing else from being loaded.
+// TestSandboxLoads: users without own rights stay administrators once the server has noticed that the
+// binding is gone, and a definition whose names are taken does not prevent loading the rest.
 func TestSandboxLoads(t *testing.T) {
 	fake := &fakeServer{}
 	server := httptest.NewServer(fake)
@@ -109,8 +109,8 @@ func TestSandboxLoads(t *testing.T) {
 	}
 }
 
-// TestSandboxUpdateTells has an update name what stays and whom it made administrator; if quiet, only what
-// is refused.
+// TestSandboxUpdateTells: the output of an update has the Namespaces that stay and the new administrators; if
+// quiet, only what is refused.
 func TestSandboxUpdateTells(t *testing.T) {
 	object := func(name string, allowed bool) sandbox.Result {
 		o := admission.ParseObject([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"}}`))
@@ -137,8 +137,8 @@ preadmit: made cluster-admin of 1 user whom the state gives no right to apply it
 	}
 }
 
-// TestSandboxWatch has what was saved before Follow be noticed, and what programs write into directories of
-// their own be not.
+// TestSandboxWatch: files saved before Follow are noticed, and files in the excluded directories are
+// not.
 func TestSandboxWatch(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string) {

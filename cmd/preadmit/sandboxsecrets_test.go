@@ -66,8 +66,8 @@ kind: ConfigMap
 metadata: {name: about, namespace: shop}
 `
 
-// TestSandboxSecrets has no output quote what a Secret holds, in the words of a scan or of the
-// server, whether both say the same or not.
+// TestSandboxSecrets: no output has values of Secrets, neither in messages of a scan nor of the
+// server, whether both agree or not.
 func TestSandboxSecrets(t *testing.T) {
 	d, err := scanner.Deploy(t.Context(), scanner.Input{Head: scanner.Tree{FS: fstest.MapFS{"apps/all.yaml": {Data: []byte(secretsTree)}}}})
 	if err != nil {

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write golden files and the outputs in d
 
 func TestMain(m *testing.M) {
 	if os.Getenv(plainKrusty) != "" {
-		roots, _ := io.ReadAll(os.Stdin) // there is no more than what could be read
+		roots, _ := io.ReadAll(os.Stdin) // on an error, render the roots read so far
 		renderPlainly(string(roots))
 		return
 	}
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"preadmit": main})
 }
 
-// tests are the tests of this package; the program grows its heap by itself.
+// tests runs the tests of this package; the program itself sets the growth of its heap.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
@@ -44,14 +44,14 @@ func (t tests) Run() int {
 }
 
 // TestScript runs testdata/script: every flag, every exit code, every kind of bad
-// input. The scripts know, besides testscript's commands:
+// input. Besides testscript's commands, the scripts have:
 //
-//	exits CODE preadmit args...  runs Main in this process and wants this exit code
-//	input FILE                   is the standard input of the next exits
-//	process CODE program args... runs a program as a process and wants this exit code
+//	exits CODE preadmit args...  runs Main in this process and expects this exit code
+//	input FILE                   sets the standard input of the next exits
+//	process CODE program args... runs a program as a process and expects this exit code
 //	git-commit MESSAGE           commits everything in the current directory
 //	big FILE MEGABYTES           writes a YAML file of that size
-//	binary FILE                  writes bytes that are no text
+//	binary FILE                  writes bytes that are not text
 func TestScript(t *testing.T) {
 	data, err := filepath.Abs("testdata")
 	if err != nil {
@@ -78,11 +78,11 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// inDirectory is held while a script has the process's working directory: scripts run in
-// parallel.
+// inDirectory is locked while a script sets the working directory of the process, since
+// scripts run in parallel.
 var inDirectory sync.Mutex
 
-// inputKey is where a script keeps the standard input of the next exits.
+// inputKey is the key of a script's value for the standard input of the next exits.
 type inputKey struct{}
 
 func input(ts *testscript.TestScript, neg bool, args []string) {

@@ -39,14 +39,14 @@ func serveConfigMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// serveTests are pull requests and what their check runs say. The files are those that a
-// base branch of its own has besides those of main, and those of the pull request.
+// serveTests are pull requests with their expected check runs. The files are those of the
+// pull request, and those that its own base branch has besides those of main.
 var serveTests = []struct {
 	name       string
 	base, head githubtest.Files
 	check      string // conclusion and title
 	place      string // of the annotation, "" without one
-	says       string // in the check run
+	says       string // a text in the check run
 }{
 	{name: "denied", head: githubtest.Files{"app/new.yaml": serveConfigMap("new", "deny")}, check: "failure: 1 denied", place: "app/new.yaml:5", says: "the key deny is not for us"},
 	{name: "allowed", head: githubtest.Files{"app/new.yaml": serveConfigMap("new", "fine")}, check: "success: no findings"},
@@ -81,8 +81,8 @@ var serveTests = []struct {
 	},
 }
 
-// TestServe runs the service against a GitHub: each pull request comes as a webhook, is
-// fetched, scanned in the jail by the real scanner, and has its verdict published.
+// TestServe runs the service with a fake GitHub: each pull request arrives as a webhook, is
+// fetched and scanned in the jail by the real scanner, and its verdict is published.
 func TestServe(t *testing.T) {
 	if err := jail.Check(); err != nil {
 		t.Skip(err)
@@ -140,14 +140,14 @@ func completed(t *testing.T, hub *githubtest.Server, sha string) githubtest.Chec
 	return githubtest.CheckRun{}
 }
 
-// startService starts a GitHub with the repository octo/shop, and the service as its App.
+// startService starts a fake GitHub with the repository octo/shop, and the service as its App.
 func startService(t *testing.T) (*githubtest.Server, *githubtest.Repository) {
 	t.Helper()
 	hub, shop, _ := startServiceWith(t, nil)
 	return hub, shop
 }
 
-// startServiceWith is startService with more settings; it returns the address, too.
+// startServiceWith is startService with more settings. It also returns the address.
 func startServiceWith(t *testing.T, more map[string]string) (*githubtest.Server, *githubtest.Repository, string) {
 	t.Helper()
 	program, err := exec.LookPath("preadmit") // the test binary, see TestMain

@@ -25,7 +25,7 @@ import (
 
 var suiteSchema = filepath.Join("..", "..", "docs", "suite.schema.json")
 
-// TestSuiteSchemaFields keeps the published schema in step with the structs.
+// TestSuiteSchemaFields checks that the published schema agrees with the structs.
 func TestSuiteSchemaFields(t *testing.T) {
 	type definition struct {
 		Properties map[string]any
@@ -52,7 +52,7 @@ func TestSuiteSchemaFields(t *testing.T) {
 	compareFields(t, "the report", reflect.TypeFor[report.SuiteReport](), schema.Properties)
 	for name, d := range schema.Defs {
 		if name == "requests" {
-			continue // unexported; the files of TestSuiteFilesFitTheSchema hold it to account
+			continue // unexported; TestSuiteFilesFitTheSchema checks it
 		}
 		if types[name] == nil {
 			t.Errorf("$defs/%s describes nothing of the Go types", name)
@@ -111,8 +111,8 @@ func TestJSONFitsTheSchema(t *testing.T) {
 	check(t, schema, testOutput(t, cli.ExitFindings, "../../examples", "--format", "json"))
 }
 
-// TestJSONIsTheRecord: the verdicts of the JSON are those of expected.yaml, field
-// for field, where the server has no choice of answers.
+// TestJSONIsTheRecord: the verdicts in the JSON equal those of expected.yaml, field by
+// field, if the server has only one possible answer.
 func TestJSONIsTheRecord(t *testing.T) {
 	dir := filepath.Join(conformance, "typed-defaults-workloads")
 	var report struct{ Suites []map[string]any }
@@ -132,8 +132,7 @@ func TestJSONIsTheRecord(t *testing.T) {
 	}
 }
 
-// TestSuiteFilesFitTheSchema puts the files of suites to the schema that is for
-// editors.
+// TestSuiteFilesFitTheSchema checks the files of suites against the schema for editors.
 func TestSuiteFilesFitTheSchema(t *testing.T) {
 	requests, expected := compileDefinition(t, "#/$defs/requests"), compileDefinition(t, "#/$defs/expected")
 	for _, pattern := range []string{conformance + "/*", "../../examples/suite*"} {
@@ -176,8 +175,8 @@ func check(t *testing.T, schema *jsonschema.Schema, data []byte) {
 	}
 }
 
-// junitShape is what readers of JUnit agree on: elements, what they hold, and the
-// attributes that they must and may have.
+// junitShape has the elements that readers of JUnit support, with their content and their
+// required and optional attributes.
 func junitShape() map[string]struct{ children, required, optional string } {
 	return map[string]struct{ children, required, optional string }{
 		"":           {"testsuites", "", ""},
@@ -189,7 +188,7 @@ func junitShape() map[string]struct{ children, required, optional string } {
 	}
 }
 
-// TestJUnitShape holds the XML to the shape, and the counts to what there is.
+// TestJUnitShape checks the XML against junitShape, and the counts against the elements.
 func TestJUnitShape(t *testing.T) {
 	dirs := []string{"../../examples", conformance + "/actions-each", "testdata/suite"}
 	decoder := xml.NewDecoder(bytes.NewReader(testOutput(t, cli.ExitFindings, append(dirs, "--format", "junit")...)))

@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
 
-// versioned writes a tree of web servers, of plain manifests and of a kustomization, that a policy denies, and
-// returns what scans it as servers of some versions do.
+// versioned writes a tree of web servers that a policy denies, in plain manifests and in a kustomization. It
+// returns a function that scans the tree as the servers of some versions do.
 func versioned(t *testing.T) (scan func(program string, versions ...string) *report.Report) {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,11 +63,11 @@ func versioned(t *testing.T) (scan func(program string, versions ...string) *rep
 	}
 }
 
-// theProgram makes the test binary preadmit itself: processes share what they find only with the same file.
+// theProgram makes the test binary run as preadmit: processes share results only if they run the same file.
 const theProgram = "PREADMIT_TEST_PROGRAM"
 
-// between returns a program that has a shell command run with the directory that processes of several versions share, and
-// then is preadmit.
+// between returns a program that runs a shell command in the directory that processes of several versions share, and
+// then runs preadmit.
 func between(t *testing.T, command string) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -75,7 +75,7 @@ func between(t *testing.T, command string) string {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "preadmit")
-	// A part begins once it is told to, with a byte.
+	// A part begins when it reads a byte.
 	text := "#!/bin/sh\nexport " + theProgram + "=1\nif [ \"$1\" = part ]; then\n" +
 		"  shared=$(printf %s \"$2\" | sed -n 's/.*\"shared\":\"\\([^\"]*\\)\".*/\\1/p')\n" +
 		"  dd bs=1 count=1 > /dev/null 2>&1\n  " + command + "\n  { echo; cat; } | '" + program + "' \"$@\"\n  exit\nfi\nexec '" + program + "' \"$@\"\n"
@@ -85,7 +85,7 @@ func between(t *testing.T, command string) string {
 	return script
 }
 
-// places are where the findings of a report are, and as which versions.
+// places returns the places of the findings of a report, with their versions.
 func places(r *report.Report) (all []string) {
 	for _, f := range r.Findings {
 		all = append(all, fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine, strings.Join(f.Kubernetes, " ")))
@@ -94,8 +94,8 @@ func places(r *report.Report) (all []string) {
 	return all
 }
 
-// TestVersionsShareAnswers holds that the processes of several versions take where objects are written from the first:
-// where that is changed between them, they say what it was changed to.
+// TestVersionsShareAnswers: the processes of several versions use the origins of objects from the first one. If the
+// test changes the origins in between, the later processes report the changed ones.
 func TestVersionsShareAnswers(t *testing.T) {
 	scan := versioned(t)
 	got := places(scan(between(t, `[ -s "$shared/answers" ] && LC_ALL=C sed -i 's/web\.yaml/wxb.yaml/g' "$shared/answers"`), "1.35", "1.36"))
@@ -105,8 +105,8 @@ func TestVersionsShareAnswers(t *testing.T) {
 	}
 }
 
-// TestVersionsShareEvaluations holds that they take which policies have nothing to say from it: where the number of
-// validations is changed, they count so many.
+// TestVersionsShareEvaluations: they also use its evaluations without findings. If the test changes the number of
+// validations, the later processes count the changed number.
 func TestVersionsShareEvaluations(t *testing.T) {
 	scan := versioned(t)
 	count := func(command string) int { return scan(between(t, command), "1.35", "1.36").Summary.Evaluations }
@@ -118,7 +118,7 @@ func TestVersionsShareEvaluations(t *testing.T) {
 	}
 }
 
-// TestVersionsTogether holds that a scan of several versions says of each what one of it alone does.
+// TestVersionsTogether: a scan of several versions has the same findings for each as a scan of that version alone.
 func TestVersionsTogether(t *testing.T) {
 	scan := versioned(t)
 	program := between(t, ":")
@@ -143,7 +143,7 @@ func TestVersionsTogether(t *testing.T) {
 	}
 }
 
-// TestPartAwaits holds that a process does its part of a command once it is told to, and else ends.
+// TestPartAwaits: a process does its part of a command when it gets the signal, and otherwise ends.
 func TestPartAwaits(t *testing.T) {
 	spec, err := json.Marshal(cli.Part{Release: emulation.Current()})
 	if err != nil {

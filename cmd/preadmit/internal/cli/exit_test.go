@@ -33,8 +33,8 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// TestGuarded: what an error quotes is no workflow command, and it keeps its exit
-// code.
+// TestGuarded: text that an error quotes is not a workflow command, and the exit code stays
+// the same.
 func TestGuarded(t *testing.T) {
 	var stderr strings.Builder
 	code := ExitCode(&stderr, Guarded(Usagef("configuration:\n  ::add-mask::x\n##[error]y")))

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// TestScanLimits: a scan that takes too long, or too much, ends with exit code 3 and what
-// it was doing, whether or not it can be interrupted.
+// TestScanLimits: a scan that takes too much time or memory ends with exit code 3 and a message
+// on what it was doing, whether or not it can be interrupted.
 func TestScanLimits(t *testing.T) {
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
@@ -66,7 +66,7 @@ func TestScanLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsCrash has the stack of a scan that crashes be that of the scan.
+// TestLimitsCrash: the stack of a panic in a scan is that of the scan's goroutine.
 func TestLimitsCrash(t *testing.T) {
 	defer func() {
 		p := recover()

@@ -34,7 +34,7 @@ func TestWriteFileKeepsTheOldOnFailure(t *testing.T) {
 	}
 }
 
-// TestATerminalIsNotGivenText: who asks for a file in another format wants that file.
+// TestATerminalIsNotGivenText: with an output file in another format, a terminal gets no text.
 func TestATerminalIsNotGivenText(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -53,6 +53,6 @@ func TestProgressOnPipe(t *testing.T) {
 	if p != nil {
 		t.Fatal("a pipe gets a progress line")
 	}
-	p.Update("rendering", 1, 2) // nil says nothing
+	p.Update("rendering", 1, 2) // a nil progress shows nothing
 	p.Erase()
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cluster answers like an API server with a few objects; a second page is asked for.
+// cluster is a fake API server with a few objects, on two pages.
 func cluster(t *testing.T, asked *[]string) *rest.Config {
 	t.Helper()
 	answers := map[string]string{
@@ -48,7 +48,7 @@ func cluster(t *testing.T, asked *[]string) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-// TestTake: all pages are read, nothing that was not asked for, and no values of Secrets.
+// TestTake: all pages are read, only requested kinds are read, and no values of Secrets.
 func TestTake(t *testing.T) {
 	var asked []string
 	config, now := cluster(t, &asked), time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -89,7 +89,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakeSome: what is asked for and no more; a kind that the server does not have is a mistake.
+// TestTakeSome: only the requested kinds are read; a kind that the server does not have is an error.
 func TestTakeSome(t *testing.T) {
 	var asked []string
 	config := cluster(t, &asked)
