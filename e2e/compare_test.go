@@ -166,7 +166,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestFirstUnsaid: kubectl that ends early has done nothing with what comes after the last file of which it spoke.
+// TestFirstUnsaid: a kubectl that ended early did not process the files after the last one in its output.
 func TestFirstUnsaid(t *testing.T) {
 	files := []string{"d/secret-u-1-x.yaml", "d/service-u-2-x.yaml", "d/service-u-21-x.yaml", "d/service-u-3-x.yaml"}
 	for said, want := range map[string]int{

@@ -50,7 +50,7 @@ func TestLive(t *testing.T) {
 	run(exitAgreement, "-updates", "20", wrong)
 }
 
-// wrongSuite copies a suite and turns a refusal of its record into the opposite. It
+// wrongSuite copies a suite and turns a refusal in its record into the opposite. It
 // returns the directory and the right record.
 func wrongSuite(t *testing.T) (dir string, record []byte) {
 	t.Helper()

@@ -18,10 +18,10 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// token is what a workflow is given.
+// token is the token of a workflow.
 const token = "ghs_of-the-workflow"
 
-// workflows are those of the documentation, by what comes first in them.
+// workflows returns the workflows of the documentation, by their beginning.
 func workflows(t *testing.T) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repository(t), "docs", "action.md"))
@@ -50,7 +50,7 @@ const (
 	queue
 )
 
-// servers are a GitHub and its git side, with a repository octo/shop.
+// servers are a fake GitHub and its git server, with a repository octo/shop.
 type servers struct {
 	*gittest.History
 	api *githubtest.Server
@@ -93,7 +93,7 @@ type runner struct {
 	log       string // of the last run
 }
 
-// newRunner needs what `make action-test` builds.
+// newRunner returns a runner. It needs the programs that `make action-test` builds.
 func newRunner(t *testing.T, release string, config githubtest.Config) *runner {
 	t.Helper()
 	return &runner{
@@ -102,7 +102,7 @@ func newRunner(t *testing.T, release string, config githubtest.Config) *runner {
 	}
 }
 
-// tool is a program that `make action-test` builds.
+// tool returns a program that `make action-test` builds.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	file := filepath.Join(repository(t), "bin", "e2e", name)
@@ -198,7 +198,7 @@ func (r *runner) event(workflow int, name, ref, sha string, payload map[string]a
 	return err == nil
 }
 
-// action is a directory with what a user of the Action gets of this repository.
+// action returns a directory with the files of this repository that a user of the Action gets.
 func (r *runner) action() string {
 	r.t.Helper()
 	dir := r.t.TempDir()
@@ -252,7 +252,7 @@ func (r *runner) says(texts ...string) {
 	}
 }
 
-// TestWorkflows runs the workflows of the documentation as they are there.
+// TestWorkflows runs the workflows of the documentation unchanged.
 func TestWorkflows(t *testing.T) {
 	testall.Long(t)
 	tool(t, "act")
@@ -320,9 +320,9 @@ func testQueue(r *runner) {
 	r.want("requests", len(r.api.Requests()), 0)
 }
 
-// testPublishing: the token of the first workflow may only read, the second's may write.
-// That action.yml passes the outputs on is not checked here: act passes those of an inner
-// step to the outer one in any case. TestActionFile in cmd/preadmit checks that.
+// testPublishing: the token of the first workflow may only read, that of the second may write.
+// TestActionFile in cmd/preadmit checks that action.yml passes the outputs on. This cannot be
+// checked here, as act always passes the outputs of an inner step to the outer one.
 func testPublishing(r *runner) {
 	r.api.Set(func(c *githubtest.Config) { c.ReadOnly = true })
 	r.want("success", r.pullRequest(judging), false)

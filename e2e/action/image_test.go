@@ -23,10 +23,10 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// maxImage is the goal for the size of the image's files, in bytes.
+// maxImage is the maximum size of the image's files, in bytes.
 const maxImage = 125_000_000
 
-// imageConfig is what is used of an image's configuration
+// imageConfig has the used fields of an image's configuration
 // (github.com/opencontainers/image-spec).
 type imageConfig struct {
 	Config struct {
@@ -38,8 +38,8 @@ type imageConfig struct {
 	}
 }
 
-// TestImage checks the image that `make image` made, and runs what is in it: with no
-// other file, as the user it is made for.
+// TestImage checks the image that `make image` built, and runs its program with only the
+// files and the user of the image.
 func TestImage(t *testing.T) {
 	archive := filepath.Join(repository(t), "bin", "preadmit.oci.tar")
 	if _, err := os.Stat(archive); err != nil {
@@ -73,7 +73,7 @@ func TestImage(t *testing.T) {
 	runImage(t, root, config)
 }
 
-// runImage scans, and does what the Action does without a checkout.
+// runImage runs a scan, and the Action without a checkout.
 func runImage(t *testing.T, root string, config *imageConfig) {
 	t.Helper()
 	write := func(name, text string) {
@@ -98,7 +98,7 @@ func runImage(t *testing.T, root string, config *imageConfig) {
 	}
 }
 
-// enter runs the image's program as a container would, as far as files and user go.
+// enter runs the image's program with the files and the user that a container would have.
 func enter(t *testing.T, root string, config *imageConfig, env []string, code int, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), config.Config.Entrypoint[0], args...)
@@ -136,7 +136,7 @@ func readArchive(t *testing.T, file string) map[string][]byte {
 	}
 }
 
-// unpack puts an image's layers into a directory. files are the names at the top.
+// unpack extracts an image's layers to a directory. files are the names at the top level.
 func unpack(t *testing.T, blobs map[string][]byte) (config *imageConfig, root string, files []string) {
 	t.Helper()
 	type descriptor struct{ Digest string }

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// tag is the release that the documentation uses.
+// tag is the release in the documentation.
 const tag = "v0.1.0"
 
-// repository is the top of this repository.
+// repository is the top directory of this repository.
 func repository(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -32,7 +32,7 @@ func archive() string {
 	return fmt.Sprintf("preadmit_%s_%s_%s.tar.gz", strings.TrimPrefix(tag, "v"), runtime.GOOS, runtime.GOARCH)
 }
 
-// release makes a release of a program, and returns its directory and the checksum of
+// release creates a release of a program, and returns its directory and the checksum of
 // the archive.
 func release(t *testing.T, program string) (dir, checksum string) {
 	t.Helper()
@@ -85,7 +85,7 @@ func pack(path, program string) (err error) {
 	return z.Close()
 }
 
-// searchPath is PATH with our curl in front.
+// searchPath returns PATH with the fake curl first.
 func searchPath(t *testing.T) string {
 	t.Helper()
 	testdata, err := filepath.Abs("testdata")
@@ -95,7 +95,7 @@ func searchPath(t *testing.T) string {
 	return "PATH=" + testdata + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// TestInstall: a program is run only if its archive has the checksums it should have.
+// TestInstall: a program is run only if its archive has the expected checksums.
 func TestInstall(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("the runner of this test is one of Linux")

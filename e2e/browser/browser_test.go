@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// reports is where the reports to show lie; each NAME.json is one.
+// reports is the directory of the reports to show, NAME.json each.
 const reports = "../../report/format/testdata"
 
 // TestReportsInABrowser: no request leaves the page, nothing is wider than the screen,
@@ -56,7 +56,7 @@ func writePage(t *testing.T, name string) string {
 	return file.Name()
 }
 
-// look opens a page in a tab of its own, first as it is, then with all that is folded
+// look examines a page in a tab of its own, first as it opens, then with everything
 // unfolded.
 func look(t *testing.T, browser context.Context, file, name string, v View) {
 	tab, cancel := chromedp.NewContext(browser)
@@ -84,8 +84,8 @@ func look(t *testing.T, browser context.Context, file, name string, v View) {
 	}
 }
 
-// TestFoldedDiffsOpenAtALink: following a finding's link to the diff of its object
-// shows it, without a script.
+// TestFoldedDiffsOpenAtALink: a finding's link to the diff of its object opens the diff,
+// without a script.
 func TestFoldedDiffsOpenAtALink(t *testing.T) {
 	tab, cancel := chromedp.NewContext(Start(t))
 	defer cancel()
@@ -111,7 +111,7 @@ func TestFoldedDiffsOpenAtALink(t *testing.T) {
 	}
 }
 
-// TestPrintedReport: on paper there is everything, folded or not.
+// TestPrintedReport: a printed report shows everything, also folded parts.
 func TestPrintedReport(t *testing.T) {
 	tab, cancel := chromedp.NewContext(Start(t))
 	defer cancel()

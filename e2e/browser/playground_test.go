@@ -20,7 +20,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/playground"
 )
 
-// judge judges in this process.
+// judge is a Judge that judges in this process.
 type judge struct {
 	mu sync.Mutex
 	trial.Judge
@@ -79,8 +79,8 @@ const (
 	verdict    = `document.querySelector("#shown .verdict").textContent`
 )
 
-// TestPlaygroundInABrowser: every example is answered as it is opened, by this site alone, and looks
-// as it should: light, dark, wide and narrow.
+// TestPlaygroundInABrowser: every example gets an answer when it is opened, without requests to other
+// sites, and the page passes the checks in light and dark mode, wide and narrow.
 func TestPlaygroundInABrowser(t *testing.T) {
 	browser, url := Start(t), playgroundAt(t)
 	for _, e := range playground.Examples() {
@@ -113,8 +113,8 @@ func TestPlaygroundInABrowser(t *testing.T) {
 	}
 }
 
-// TestPlaygroundAsOneTypes: the answer follows what is typed; a mistake marks its field; and a link
-// carries all of it, to nobody but the browser.
+// TestPlaygroundAsOneTypes: the answer is updated while typing; a mistake marks its field; and a link
+// contains all input without sending it to the server.
 func TestPlaygroundAsOneTypes(t *testing.T) {
 	browser, url := Start(t), playgroundAt(t)
 	tab, cancel := chromedp.NewContext(browser)
@@ -162,7 +162,7 @@ func TestPlaygroundAsOneTypes(t *testing.T) {
 	until(t, other, "a broken link", `document.getElementById("shown").textContent.includes("This link is broken")`)
 }
 
-// TestPlaygroundWithoutAScript: there is a button.
+// TestPlaygroundWithoutAScript: without scripts there is a button.
 func TestPlaygroundWithoutAScript(t *testing.T) {
 	browser, url := Start(t), playgroundAt(t)
 	tab, cancel := chromedp.NewContext(browser)
@@ -184,7 +184,7 @@ func TestPlaygroundWithoutAScript(t *testing.T) {
 	}
 }
 
-// press presses a key some times.
+// press presses a key a number of times.
 func press(t *testing.T, tab context.Context, key string, times int, options ...chromedp.KeyOption) {
 	t.Helper()
 	for range times {
@@ -194,8 +194,8 @@ func press(t *testing.T, tab context.Context, key string, times int, options ...
 	}
 }
 
-// TestPlaygroundByKeyboard: the keyboard reaches everything, in the order in which it is read and where one sees
-// it, and judges.
+// TestPlaygroundByKeyboard: everything can be used by keyboard, in reading order and with a visible focus,
+// including judging.
 func TestPlaygroundByKeyboard(t *testing.T) {
 	browser, url := Start(t), playgroundAt(t)
 	tab, cancel := chromedp.NewContext(browser)
@@ -231,7 +231,7 @@ func TestPlaygroundByKeyboard(t *testing.T) {
 	press(t, tab, kb.Enter, 1)
 	until(t, tab, "no answer to Enter on the button", isAnswered+` && document.getElementById("result").dataset.answered !== "`+before+`"`)
 
-	// Enter in a field of one line judges as well, and what is folded is opened by Enter.
+	// Enter in a single-line field judges as well, and Enter opens folded parts.
 	evaluate[chromedp.Void](t, tab, `document.getElementById("user").focus()`)
 	press(t, tab, "jane", 1)
 	press(t, tab, kb.Enter, 1)
@@ -240,14 +240,14 @@ func TestPlaygroundByKeyboard(t *testing.T) {
 	press(t, tab, kb.Enter, 1)
 	until(t, tab, "Params are not opened", `document.getElementById("params").checkVisibility()`)
 
-	// The first link leads to the answer, and the keyboard goes on from there.
+	// The first link leads to the answer, and the focus continues from there.
 	evaluate[chromedp.Void](t, tab, `document.querySelector(".skip").focus()`)
 	press(t, tab, kb.Enter, 1)
 	until(t, tab, "the answer is not reached", `document.activeElement.id === "result"`)
 }
 
-// TestPlaygroundCarets: what a type check warns of is marked under the very character, on wide pages and
-// narrow ones, behind wide characters too.
+// TestPlaygroundCarets: the mark of a type check warning is exactly below the character, on wide and narrow
+// pages, also after wide characters.
 func TestPlaygroundCarets(t *testing.T) {
 	browser, url := Start(t), playgroundAt(t)
 	tab, cancel := chromedp.NewContext(browser)

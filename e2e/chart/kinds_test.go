@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// definitions are the modules that publish the kinds of the chart that not every cluster
-// has, and the files of their CustomResourceDefinitions.
+// definitions has the modules that publish the custom kinds of the chart, with the files of
+// their CustomResourceDefinitions.
 func definitions() map[string]string {
 	return map[string]string{
 		"sigs.k8s.io/gateway-api@v1.4.0":                             "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
@@ -21,7 +21,7 @@ func definitions() map[string]string {
 }
 
 // TestCustomKinds: preadmit judges the HTTPRoute and the ServiceMonitor by their own
-// definitions, and would refuse others.
+// definitions, and refuses invalid ones.
 func TestCustomKinds(t *testing.T) {
 	args := []string{"scan", "--format", "json"}
 	for module, file := range definitions() {
@@ -55,7 +55,7 @@ func TestCustomKinds(t *testing.T) {
 	}
 }
 
-// scan runs preadmit and returns what it found, and what it could not judge.
+// scan runs preadmit and returns the findings, and what it could not judge.
 func scan(t *testing.T, preadmit string, args []string) []string {
 	t.Helper()
 	out, err := exec.Command(preadmit, args...).Output()
@@ -84,7 +84,7 @@ func scan(t *testing.T, preadmit string, args []string) []string {
 	return found
 }
 
-// build makes the program of this repository.
+// build builds the program of this repository.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "preadmit")
@@ -96,7 +96,7 @@ func build(t *testing.T) string {
 	return program
 }
 
-// download returns the directory of a module. Where there is no network, the test is skipped.
+// download returns the directory of a module. Without a network, it skips the test.
 func download(t *testing.T, module string) string {
 	t.Helper()
 	cmd := exec.Command("go", "mod", "download", "-json", module)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLimits: values that fit by themselves but not together are refused in words that
-// name both and what to do, and those that just fit are taken.
+// TestLimits: values that are valid separately but not together are refused with a message
+// that names both and what to do, and values just within the limits are accepted.
 func TestLimits(t *testing.T) {
 	tests := []struct{ name, values, want string }{
 		{"defaults", "", ""},
@@ -54,7 +54,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestServiceMemory: the service may use all that its scans leave, but for 124 MiB.
+// TestServiceMemory: the service may use all memory that its scans leave, except 124 MiB.
 func TestServiceMemory(t *testing.T) {
 	for values, want := range map[string]string{
 		"":                                   "900MiB",

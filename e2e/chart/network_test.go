@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// rule is as much of an egress rule of a NetworkPolicy as is looked at here.
+// rule has the fields of an egress rule of a NetworkPolicy that are checked here.
 type rule struct {
 	To    []any
 	Ports []struct {
@@ -21,7 +21,7 @@ type rule struct {
 	}
 }
 
-// egress are the rules of the NetworkPolicy among manifests, one a line.
+// egress returns the egress rules of the NetworkPolicy in manifests, one per line.
 func egress(t *testing.T, manifests string) []string {
 	t.Helper()
 	for _, text := range strings.Split(manifests, "\n---\n") {
@@ -49,8 +49,8 @@ func egress(t *testing.T, manifests string) []string {
 	return nil
 }
 
-// TestNameServers: the way to name servers is the one that README.md says for a cluster,
-// and the usual one without it.
+// TestNameServers: the rule for DNS is the one that README.md gives for a cluster, and the
+// usual one by default.
 func TestNameServers(t *testing.T) {
 	tests := []struct{ section, want string }{
 		{"", "- namespaceSelector: matchLabels: kubernetes.io/metadata.name: kube-system at {53 UDP} {53 TCP}"},
@@ -74,7 +74,7 @@ func TestNameServers(t *testing.T) {
 	}
 }
 
-// example are the values that the chart's README gives for what is called name; none for "".
+// example returns the values in the chart's README for a name, none for "".
 func example(t *testing.T, name string) string {
 	t.Helper()
 	if name == "" {

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write what the chart renders to anew")
 
 func chartDir() string { return filepath.Join("..", "..", "deploy", "chart", "preadmit") }
 
-// variants are the values files that the chart is rendered with.
+// variants are the values files with which the chart is rendered.
 func variants(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "deploy", "testdata", "chart", "*.values.yaml"))
@@ -40,7 +40,7 @@ func readValues(t *testing.T, file string) map[string]any {
 	return values
 }
 
-// TestRender: what is kept for preadmit to judge is what Helm renders.
+// TestRender: the stored manifests that preadmit judges are those that Helm renders.
 func TestRender(t *testing.T) {
 	for _, file := range variants(t) {
 		variant := strings.TrimSuffix(filepath.Base(file), ".values.yaml")
@@ -76,7 +76,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestLint has Helm's linter say nothing but that there is no icon.
+// TestLint: Helm's linter reports only that there is no icon.
 func TestLint(t *testing.T) {
 	for _, file := range variants(t) {
 		linted := lint.AllWithKubeVersion(chartDir(), readValues(t, file), "preadmit", nil)
@@ -91,8 +91,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestRefused: values that would make something that does not work are refused, and told
-// by name.
+// TestRefused: values that would not work are refused, and the message names them.
 func TestRefused(t *testing.T) {
 	tests := []struct{ name, values, want string }{
 		{"nothing", "config: null", "config"},
@@ -132,7 +131,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// renderWith renders the least values that do, with others on top.
+// renderWith renders the chart with the minimum required values and additional ones.
 func renderWith(t *testing.T, more string) (manifests string, err error) {
 	t.Helper()
 	values := readValues(t, variants(t)[0])
@@ -147,7 +146,7 @@ func renderWith(t *testing.T, more string) (manifests string, err error) {
 	return manifests, err
 }
 
-// TestPackage: the files of the chart are those that a package of it needs.
+// TestPackage: the chart has exactly the files that its package needs.
 func TestPackage(t *testing.T) {
 	if _, err := chartutil.IsChartDir(chartDir()); err != nil {
 		t.Fatal(err)

@@ -84,8 +84,8 @@ func TestFindBinaries(t *testing.T) {
 	}
 }
 
-// TestSnapshot has preadmit read a real server: all kinds that it reads are there, an object of
-// each page, and no more than was asked for.
+// TestSnapshot takes a snapshot of a real server: it has all requested kinds, an object of each
+// page, and nothing else.
 func TestSnapshot(t *testing.T) {
 	testall.Long(t)
 	bin, err := filepath.Abs("../../bin/e2e")

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A call that makes the server panic has an answer, as one of kubectl has through the proxy.
+// A call that makes the server panic gets an answer, also one of kubectl through the proxy.
 func TestPanicTransport(t *testing.T) {
 	t.Parallel()
 	panics := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

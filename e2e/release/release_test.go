@@ -11,7 +11,7 @@ import (
 	"github.com/goreleaser/goreleaser/v2/pkg/config"
 )
 
-// TestConfiguration: GoReleaser reads .goreleaser.yaml, and has what a release is made of:
+// TestConfiguration: GoReleaser accepts .goreleaser.yaml, which has all parts of a release:
 // programs without C, checksums, SBOMs, and the repository, so that it needs no remote.
 func TestConfiguration(t *testing.T) {
 	project, err := config.LoadReader(bytes.NewReader(configuration(t)))
@@ -39,7 +39,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestMistakes: what GoReleaser would refuse is refused here.
+// TestMistakes: mistakes that GoReleaser would refuse are refused here.
 func TestMistakes(t *testing.T) {
 	for _, mistake := range []struct{ old, new string }{
 		{"goarch:", "goarchs:"},

@@ -7,13 +7,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// kind is one of the kinds whose operations testdata/operations.txtar tries.
+// kind is one of the kinds whose operations testdata/operations.txtar tests.
 type kind struct {
 	name, resource string
-	// spec is what its spec has besides match, the field with matchPolicy and rules.
+	// spec has the fields of its spec besides match, which is the field with matchPolicy and rules.
 	spec, match, rules string
 	columns            string
-	// wrong is a patch of the spec that is refused with the words of refusal; more one that adds the
+	// wrong is a patch of the spec that is refused with the text refusal. more is a patch that adds the
 	// value a at shown.
 	wrong, refusal, more, shown string
 	status                      bool
@@ -58,7 +58,7 @@ func kindsOfPolicies() []kind {
 func operations(t *testing.T, p testscript.Params) {
 	for _, k := range kindsOfPolicies() {
 		t.Run(k.name, func(t *testing.T) {
-			t.Parallel() // a watch takes its seconds, not the processor
+			t.Parallel() // a watch waits for seconds without using the processor
 			of := p
 			of.Dir, of.Files = "", []string{"testdata/operations.txtar"}
 			of.Condition = func(name string) (bool, error) { return name == "status" && k.status, nil }

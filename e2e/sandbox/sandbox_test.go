@@ -16,15 +16,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// allVariable is the environment variable that selects the tests that take long, as these do.
+// allVariable is the environment variable that enables long tests, such as these.
 const allVariable = "PREADMIT_TEST_ALL"
 
-// TestScript runs testdata/script with the programs as they are built, kubectl among them: kubectl.txtar
-// on a server with the state of testdata/shop, where operations.txtar follows once for each kind, the
-// others on servers of their own. They know, besides testscript's commands:
+// TestScript runs testdata/script with the built programs, including kubectl. kubectl.txtar uses a server
+// with the state of testdata/shop, on which operations.txtar then runs once for each kind; the others
+// use their own servers. Besides testscript's commands, the scripts have:
 //
 //	retry [!] exec PROGRAM ARGS...  runs a program until it succeeds, or fails, for some seconds
-//	[!] reached                     whether anything connected to the port $OUTSIDE on loopback
+//	[!] reached                     checks whether anything connected to the port $OUTSIDE on loopback
 func TestScript(t *testing.T) {
 	if os.Getenv(allVariable) != "1" {
 		t.Skipf("takes long: `make test-all` runs it, or %s=1", allVariable)
@@ -68,7 +68,7 @@ func TestScript(t *testing.T) {
 	t.Run("operations", func(t *testing.T) { operations(t, p) })
 }
 
-// listen listens on a port of loopback until the test ends, and counts who connects to it.
+// listen listens on a loopback port until the test ends, and counts connections.
 func listen(t *testing.T) (port int, reached *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -107,7 +107,7 @@ func build(t *testing.T) string {
 }
 
 // start runs a server with the state of a directory until the test ends, and returns its kubeconfig.
-// It ends as by Ctrl-C, cleanly.
+// At the end it is interrupted as by Ctrl-C, and must exit cleanly.
 func start(t *testing.T, bin, dir string) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, "preadmit"), "sandbox", dir)
@@ -139,7 +139,7 @@ func start(t *testing.T, bin, dir string) string {
 	return kubeconfig
 }
 
-// patience is how long a script waits for what a server does late.
+// patience is how long a script waits for delayed effects of a server.
 const patience = 20 * time.Second
 
 // retry runs a program until it succeeds or, after !, fails.

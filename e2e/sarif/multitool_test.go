@@ -1,4 +1,4 @@
-// Package sarif puts all SARIF that preadmit writes to the SARIF Multitool.
+// Package sarif checks all SARIF that preadmit writes with the SARIF Multitool.
 package sarif
 
 import (
@@ -25,9 +25,9 @@ const multitool = "../../bin/sarif-multitool/package/Sarif.Multitool"
 // goldens are the golden reports.
 const goldens = "../../report/format/testdata"
 
-// TestMultitoolFindsNothing puts all SARIF there is - of golden reports, of lint, of
-// the scenarios - to the rules of the SARIF Multitool, those for GitHub included. Its
-// exit code does not tell what it found; its log does.
+// TestMultitoolFindsNothing checks the SARIF of golden reports, of lint and of scenarios
+// with the rules of the SARIF Multitool, including those for GitHub. The results are in
+// its log; its exit code does not depend on them.
 func TestMultitoolFindsNothing(t *testing.T) {
 	tool := os.Getenv("PREADMIT_SARIF_MULTITOOL")
 	if tool == "" {
@@ -47,7 +47,7 @@ func TestMultitoolFindsNothing(t *testing.T) {
 	}
 	t.Logf("%d files, %d findings", len(scanned), len(found))
 
-	// That it finds nothing means something only if it can find.
+	// Check that it can find mistakes at all.
 	broken := filepath.Join(dir, "broken.sarif")
 	text := strings.Replace(string(saved(t, filepath.Join(goldens, "one.json"))), `"startLine": 7`, `"startLine": 70`, 1)
 	if err := os.WriteFile(broken, []byte(text), 0o644); err != nil {
@@ -58,7 +58,7 @@ func TestMultitoolFindsNothing(t *testing.T) {
 	}
 }
 
-// writeAllSARIF writes files to look at.
+// writeAllSARIF writes the files to check.
 func writeAllSARIF(t *testing.T, dir string) []string {
 	t.Helper()
 	var files []string
@@ -95,7 +95,7 @@ func writeAllSARIF(t *testing.T, dir string) []string {
 	return files
 }
 
-// saved is the SARIF of a report of scan or lint.
+// saved returns the SARIF of a saved report of scan or lint.
 func saved(t *testing.T, file string) []byte {
 	t.Helper()
 	f, err := os.Open(file)
@@ -114,7 +114,7 @@ func saved(t *testing.T, file string) []byte {
 	return b.Bytes()
 }
 
-// scenario is the report of one of the scanner's scenarios.
+// scenario returns the report of one of the scanner's scenarios.
 func scenario(t *testing.T, file string) *report.Report {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -141,8 +141,8 @@ func scenario(t *testing.T, file string) *report.Report {
 	return r
 }
 
-// validated gives what the tool finds at the levels warning and error, and the files
-// it looked at. Its notes are advice on other ways to write the same.
+// validated returns the tool's results at the levels warning and error, and the files it
+// checked. Its notes are only advice on other ways to write the same.
 func validated(t *testing.T, tool string, files []string) (found, scanned []string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "log.sarif")

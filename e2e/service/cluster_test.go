@@ -19,10 +19,10 @@ import (
 	"github.com/preadmit/preadmit/internal/freeport"
 )
 
-// TestCluster runs three replicas over three NATS servers, kills one of each at random
-// moments while people push, and waits until the others have nothing to do: nothing is
-// lost, nothing is there twice. Then the dead come back, and others die.
-// PREADMIT_CLUSTER_RUNS says how often.
+// TestCluster runs three replicas with three NATS servers, kills one of each at random
+// times during pushes, and waits until the others are idle: nothing is lost or done twice.
+// Then it starts the killed ones again and kills others. PREADMIT_CLUSTER_RUNS sets the
+// number of runs.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -55,9 +55,9 @@ type cluster struct {
 	tr       *traffic
 	random   *rand.Rand
 	nodes    []*node
-	dirs     []string // of the replicas
+	dirs     []string // the directories of the replicas
 	replicas []*replica
-	// front is the URL that sends deliveries on, to goals in turn.
+	// front is the URL that forwards deliveries to goals in turn.
 	front string
 	goals [3]atomic.Pointer[url.URL]
 	turn  atomic.Uint64
@@ -100,11 +100,11 @@ func (c *cluster) startNode(n *node) {
 
 // kill ends a server at once.
 func (n *node) kill() {
-	_ = n.cmd.Process.Kill() // it may be gone
-	_ = n.cmd.Wait()         // killed
+	_ = n.cmd.Process.Kill() // it may have ended
+	_ = n.cmd.Wait()         // always an error
 }
 
-// startFront has deliveries go to the replicas in turn, whether they live or not.
+// startFront forwards deliveries to the replicas in turn, whether they run or not.
 func (c *cluster) startFront() {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(c.goals[c.turn.Add(1)%3].Load()) },
@@ -132,10 +132,10 @@ func (c *cluster) launch(i int) {
 	c.w.app.SetWebhook(c.front+"/webhooks/github", c.w.app.WebhookSecret())
 }
 
-// run kills a server and a replica, and later starts them again.
+// run kills a server and a replica, and starts them again later.
 func (c *cluster) run(i int) {
 	c.w.t.Helper()
-	c.w.hub.Forget() // requests
+	c.w.hub.Forget() // the recorded requests
 	n, r := c.random.IntN(len(c.nodes)), c.random.IntN(len(c.replicas))
 	kills := []func(){c.nodes[n].kill, c.replicas[r].kill}
 	first := c.random.IntN(2)
@@ -157,7 +157,7 @@ func (c *cluster) run(i int) {
 	c.w.within(calm, doing+", now back: what is wrong", func() []string { return c.wrong(-1) })
 }
 
-// wrong is what is wrong, by the replicas that live.
+// wrong returns the mistakes, according to the running replicas.
 func (c *cluster) wrong(dead int) []string {
 	out := c.tr.wrong()
 	for i, r := range c.replicas {

@@ -15,13 +15,13 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// calm is how long it may take until nothing is left to do: what GitHub could not deliver
-// is asked for after a minute.
+// calm is how long it may take until the service is idle: it requests failed deliveries from
+// GitHub after a minute.
 const calm = 4 * time.Minute
 
-// TestCrash kills the service at random moments while people push, open and close, starts
-// it again, and waits until it has nothing to do: nothing is lost, nothing is there twice,
-// nothing is left behind. PREADMIT_CRASH_RUNS says how often.
+// TestCrash kills the service at random times while pull requests are pushed to, opened and
+// closed, starts it again, and waits until it is idle: nothing is lost, done twice or left
+// behind. PREADMIT_CRASH_RUNS sets the number of runs.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -56,7 +56,7 @@ type crashes struct {
 	random  *rand.Rand
 	dir     string
 	replica *replica
-	// stages counts what was killed where, took is how long all took after it.
+	// stages counts the kills by stage. took has the time that the rest took after each kill.
 	stages map[string]int
 	took   []time.Duration
 }
@@ -87,11 +87,11 @@ func (c *crashes) run(i int) {
 	c.w.t.Logf("run %d: killed at %q, calm after %s; %s", i, stage, c.took[i], c.tr)
 }
 
-// kill ends the service at a random moment before limit, and says what it was at. The
-// child that scans must not outlive it.
+// kill kills the service at a random time before limit, and returns its stage. The child
+// process that scans must not outlive it.
 func (c *crashes) kill(limit time.Duration) (stage string) {
 	c.w.t.Helper()
-	c.w.hub.Forget() // requests
+	c.w.hub.Forget() // the recorded requests
 	time.Sleep(moment(c.random, limit))
 	children := descendants(c.replica.cmd.Process.Pid)
 	c.replica.kill()
@@ -113,7 +113,7 @@ func (c *crashes) wrong() []string {
 	return c.replica.busy()
 }
 
-// stageOf says what a process was at by the last request of a worker.
+// stageOf returns the stage of a process according to the last request of a worker.
 func stageOf(requests []githubtest.Request) string {
 	for _, r := range slices.Backward(requests) {
 		completes := strings.Contains(string(r.Body), `"completed"`)
@@ -137,7 +137,7 @@ func stageOf(requests []githubtest.Request) string {
 	return "idle"
 }
 
-// descendants are the processes below one.
+// descendants returns the descendants of a process.
 func descendants(pid int) []int {
 	parents := map[int]int{}
 	names, _ := filepath.Glob("/proc/[0-9]*")
@@ -158,8 +158,8 @@ func descendants(pid int) []int {
 	return out
 }
 
-// stat are the fields of a process after its name: state, parent, and others; nil when it
-// is gone.
+// stat returns the fields in /proc/PID/stat after the name: state, parent, and others; nil if
+// the process has ended.
 func stat(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -177,7 +177,7 @@ func parentOf(pid int) int {
 	return n
 }
 
-// living are those of some processes that have not ended.
+// living returns those of the processes that have not ended.
 func living(pids []int) []string {
 	var out []string
 	for _, pid := range pids {

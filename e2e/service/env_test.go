@@ -32,8 +32,8 @@ func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// env is a GitHub with the repository octo/shop, where the App is installed. What says
-// deny in a ConfigMap is denied.
+// env is a fake GitHub with the repository octo/shop, where the App is installed. ConfigMaps
+// with the key deny are denied.
 type env struct {
 	t    *testing.T
 	hub  *githubtest.Server
@@ -41,13 +41,13 @@ type env struct {
 	app  *githubtest.App
 	// key and secret are files with the App's secrets.
 	key, secret, client string
-	// environment is what replicas have besides their settings.
+	// environment has additional environment variables of replicas.
 	environment []string
-	// credential is the user that replicas are; nil is the user of the test.
+	// credential is the user that runs replicas; nil means the user of the test.
 	credential *syscall.Credential
-	// program is preadmit; the one that is built when empty.
+	// program is the file of preadmit; empty means the built one.
 	program string
-	// failure is what did not come to be, to be said once more after the logs of replicas.
+	// failure is the message of a failed wait, to repeat after the logs of replicas.
 	failure *string
 }
 
@@ -77,14 +77,14 @@ func newEnv(t *testing.T) *env {
 	return w
 }
 
-// in is the env of a subtest.
+// in returns the env for a subtest.
 func (w *env) in(t *testing.T) *env {
 	c := *w
 	c.t = t
 	return &c
 }
 
-// repository makes one of octo's.
+// repository creates a repository of octo.
 func (w *env) repository(name string) *githubtest.Repository {
 	w.t.Helper()
 	return w.repositoryOf("octo", name)
@@ -99,7 +99,7 @@ func (w *env) repositoryOf(owner, name string) *githubtest.Repository {
 	return r
 }
 
-// pull opens a pull request of a branch of its own that adds one ConfigMap.
+// pull opens a pull request, from a new branch, that adds one ConfigMap.
 func (w *env) pull(r *githubtest.Repository, branch, key string) int {
 	w.t.Helper()
 	w.must(second(r.Push(branch, githubtest.Files{"app/" + branch + ".yaml": configMap(branch, key)})))
@@ -108,7 +108,7 @@ func (w *env) pull(r *githubtest.Repository, branch, key string) int {
 	return number
 }
 
-// checks are the check runs of a commit, as "status conclusion title".
+// checks returns the check runs of a commit, as "status conclusion title".
 func (w *env) checks(sha string) []string {
 	var out []string
 	for _, c := range w.hub.CheckRuns() {
@@ -119,7 +119,7 @@ func (w *env) checks(sha string) []string {
 	return out
 }
 
-// comments are the bodies of a pull request's comments by the App.
+// comments returns the bodies of the App's comments on a pull request.
 func (w *env) comments(r *githubtest.Repository, number int) []string {
 	var out []string
 	for _, c := range w.hub.Comments() {
@@ -130,13 +130,13 @@ func (w *env) comments(r *githubtest.Repository, number int) []string {
 	return out
 }
 
-// eventually waits for something to become as wanted.
+// eventually waits until the values are the expected ones.
 func (w *env) eventually(what string, got func() []string, want ...string) {
 	w.t.Helper()
 	w.within(patience, what, got, want...)
 }
 
-// within is eventually with another patience.
+// within is eventually with another timeout.
 func (w *env) within(limit time.Duration, what string, got func() []string, want ...string) {
 	w.t.Helper()
 	var last []string
@@ -149,10 +149,10 @@ func (w *env) within(limit time.Duration, what string, got func() []string, want
 	w.t.Fatal(*w.failure)
 }
 
-// patience is how long anything may take on a busy machine.
+// patience is the timeout for waits on a busy machine.
 const patience = 90 * time.Second
 
-// judged waits until a commit has one completed check run of ours.
+// judged waits until a commit has one completed check run by preadmit.
 func (w *env) judged(sha, conclusion, title string) {
 	w.t.Helper()
 	w.eventually("check runs of "+sha, func() []string { return w.checks(sha) }, "completed | "+conclusion+" | "+title)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// smallDisk is a directory with a file system of its own.
+// smallDisk returns a directory with its own small file system.
 func (w *env) smallDisk() string {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -24,12 +24,12 @@ func (w *env) smallDisk() string {
 	return dir
 }
 
-// zeros are without end.
+// zeros is a reader of endless zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// fill takes all that is free of a disk; the file that it gives frees it when it is removed.
+// fill fills a disk. Removing the returned file frees the space.
 func (w *env) fill(disk string) (file string) {
 	w.t.Helper()
 	f, err := os.Create(filepath.Join(disk, "filler"))
@@ -41,8 +41,8 @@ func (w *env) fill(disk string) (file string) {
 	return f.Name()
 }
 
-// TestFullDisk: while the disk is full deliveries are refused and the service is not ready; as
-// soon as there is room it goes on, in the same process, with what was refused as well.
+// TestFullDisk: while the disk is full, deliveries are refused and the service is not ready. When
+// there is space again, the same process continues, also with the refused deliveries.
 func TestFullDisk(t *testing.T) {
 	w := newEnv(t)
 	disk := w.smallDisk()

@@ -18,23 +18,23 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// hostileTitle is that of all attacks' pull requests, and hostileBranch begins the names of
+// hostileTitle is the title of the attacks' pull requests, and hostileBranch the prefix of
 // their branches.
 const (
 	hostileTitle  = "\x1b]0;owned\a<script>alert(1)</script>\n::error file=x::owned\u202e {{.Token}}"
 	hostileBranch = "--upload-pack=$(id>owned);`id`'\""
 )
 
-// siege is an env where the pull requests to octo/besieged, from eve's fork, are attacks.
+// siege is an env in which the pull requests to octo/besieged, from eve's fork, are attacks.
 type siege struct {
 	*env
 	r      *replica
 	canary *hostile.Canary
-	// repo is besieged, and fork where attacks come from.
+	// repo is the attacked repository, and fork the origin of the attacks.
 	repo, fork *githubtest.Repository
 }
 
-// besiege starts a service whose own secrets and surroundings are to stay secret.
+// besiege starts a service with a canary that detects access to its secrets and environment.
 func besiege(t *testing.T, o options) *siege {
 	t.Helper()
 	w := newEnv(t)
@@ -55,7 +55,7 @@ func besiege(t *testing.T, o options) *siege {
 	return s
 }
 
-// take makes the commits of a case and takes a branch of them into a repository.
+// take creates the commits of a case and fetches one of their branches into a repository.
 func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) {
 	s.t.Helper()
 	dir := filepath.Join(s.t.TempDir(), "made")
@@ -64,7 +64,7 @@ func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) 
 	s.must(second(git.Git("fetch", "--quiet", dir, "+"+refs)))
 }
 
-// attack is the pull request of a case.
+// attack is a case with its pull request.
 type attack struct {
 	hostile.Case
 	branch string
@@ -82,31 +82,30 @@ func (s *siege) attack(n int, c hostile.Case) *attack {
 	return a
 }
 
-// TestHostile has attacks of each kind judged. Each ends in time with the verdict that the
-// scanner gives it, still finds what else is wrong, and never passes where something cannot be
-// judged; nothing is reached, and the service goes on. All attacks are scanned in
-// webhooks/jailed/child.
+// TestHostile judges attacks of each kind. Each ends in time with the scanner's verdict, still
+// has the other findings, and never passes if something cannot be judged. Nothing outside is
+// reached, and the service keeps working. The tests of webhooks/jailed/child scan all attacks.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(hostile.OfEachKind())
 }
 
-// TestHostileHeavy does it with attacks that take long because of what the service itself
+// TestHostileHeavy does so for attacks that take long because of what the service itself
 // fetches. The others take long in the jailed child only, whose tests scan all of them.
 func TestHostileHeavy(t *testing.T) {
 	heavy := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Large })
 	besiege(t, options{"SCAN_TIMEOUT": "4m"}).withstand(heavy)
 }
 
-// TestHostileEndless does it with roots that take longer than a root may: a quarter of
-// the limit.
+// TestHostileEndless does so for roots that exceed the time limit of a root, a quarter of
+// that of a scan.
 func TestHostileEndless(t *testing.T) {
 	fatal := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Fatal })
 	besiege(t, options{"SCAN_TIMEOUT": "8s"}).withstand(fatal)
 }
 
-// withstand opens all, looks at what becomes of each, and once more after what is denied
-// was taken back.
+// withstand opens the pull requests of all cases and checks the results, and checks them
+// again without the object that the policy denies.
 func (s *siege) withstand(cases []hostile.Case) {
 	var all []*attack
 	for i, c := range cases {
@@ -134,7 +133,7 @@ func (s *siege) of(t *testing.T) *siege {
 	return &c
 }
 
-// siegePatience is how long an attack may take: what a scan may, and what goes before it.
+// siegePatience is how long an attack may take: the limit of a scan, and the time before it.
 const siegePatience = 6 * time.Minute
 
 // ended waits for the check run of an attack's head.
@@ -154,7 +153,7 @@ func (s *siege) ended(a *attack) githubtest.CheckRun {
 	return found
 }
 
-// repelled looks at all that is told of an attack.
+// repelled checks everything that is published about an attack.
 func (s *siege) repelled(a *attack) {
 	s.t.Helper()
 	check := s.ended(a)
@@ -171,7 +170,7 @@ func (s *siege) repelled(a *attack) {
 		document := s.page(scan + "/report.json")
 		s.says(a, document)
 		told += document + s.page(scan+"/report.sarif")
-	} else if a.Name != "100 MB file" { // which is more than is fetched
+	} else if a.Name != "100 MB file" { // larger than the limit for fetching
 		s.t.Errorf("nothing was judged: %s", check.Summary)
 	}
 	if line := hostile.Unsafe(told); line != "" {
@@ -183,15 +182,15 @@ func (s *siege) repelled(a *attack) {
 	s.t.Logf("%s", check.Title)
 }
 
-// unscanned is the title of check runs of what cannot be scanned at all.
+// unscanned is the title of check runs for commits that cannot be scanned at all.
 const unscanned = "The scan could not be completed"
 
-// told is what GitHub was told last of an attack: check run, comment and SARIF.
+// told returns the texts that were last published for an attack: check run, comment and SARIF.
 func (s *siege) told(a *attack, check githubtest.CheckRun) string {
 	s.t.Helper()
 	var all strings.Builder
 	texts := []string{check.Title, check.Summary, check.Text}
-	for _, n := range check.Annotations { // their paths have to be as they are
+	for _, n := range check.Annotations { // without their paths, which are not escaped
 		texts = append(texts, n.Title, n.Message, n.RawDetails)
 	}
 	all.WriteString(strings.Join(texts, "\n") + "\n")
@@ -207,7 +206,7 @@ func (s *siege) told(a *attack, check githubtest.CheckRun) string {
 	return all.String()
 }
 
-// page is what somebody sees who may.
+// page returns a page as a viewer with access sees it.
 func (s *siege) page(path string) string {
 	s.t.Helper()
 	status, body := s.r.getAs("alice", path)
@@ -217,7 +216,7 @@ func (s *siege) page(path string) string {
 	return body
 }
 
-// says looks into the report.
+// says checks the verdict and the findings of the report.
 func (s *siege) says(a *attack, document string) {
 	s.t.Helper()
 	r, err := report.Read(strings.NewReader(document))
@@ -234,7 +233,7 @@ func (s *siege) says(a *attack, document string) {
 	}
 }
 
-// quieten takes back what the policy denies, so that only the attack is left.
+// quieten removes the object that the policy denies, so that only the attack is left.
 func (s *siege) quieten(a *attack) {
 	s.t.Helper()
 	git := gittest.History{Dir: s.repo.Dir()}
@@ -243,7 +242,7 @@ func (s *siege) quieten(a *attack) {
 	s.must(second(s.fork.Push(a.branch, githubtest.Files{"web/cm.yaml": text + "\n"})))
 }
 
-// neverPassed looks at an attack with which nothing is wrong but that it is one.
+// neverPassed checks that an attack without other findings does not pass.
 func (s *siege) neverPassed(a *attack) {
 	s.t.Helper()
 	check := s.ended(a)
@@ -260,7 +259,7 @@ func (s *siege) neverPassed(a *attack) {
 	s.t.Logf("%s: %s", check.Conclusion, check.Title)
 }
 
-// unharmed looks whether the service still works, and has told and left nothing.
+// unharmed checks that the service still works, leaked no secrets and left no files or processes.
 func (s *siege) unharmed() {
 	s.t.Helper()
 	if status, body := s.r.get("/healthz"); status != 200 {

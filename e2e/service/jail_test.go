@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These, in the environment, have the test binary execute its arguments: without as on a kernel
-// that has no Landlock, restricted with no way to gain privileges.
+// These environment variables make the test binary execute its arguments: without, as on a kernel
+// that has no Landlock; restricted, without the possibility to gain privileges.
 const (
 	without    = "PREADMIT_TEST_WITHOUT_LANDLOCK"
 	restricted = "PREADMIT_TEST_RESTRICTED"
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// hideLandlock has the kernel answer this process, and what it executes, as one without
-// Landlock does.
+// hideLandlock makes the kernel respond to this process, and to programs it executes, like a
+// kernel without Landlock.
 func hideLandlock() error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
@@ -52,7 +52,7 @@ func hideLandlock() error {
 	return nil
 }
 
-// TestNoJail: on a kernel without Landlock the service does not start and says what is lacking;
+// TestNoJail: on a kernel without Landlock the service does not start and reports what is missing;
 // with scan.jail: best-effort it warns and judges.
 func TestNoJail(t *testing.T) {
 	w := newEnv(t)
@@ -76,8 +76,8 @@ func TestNoJail(t *testing.T) {
 // nobody is the user of deploy's Pods.
 const nobody = 65532
 
-// TestRestricted: the jail can be entered by what the Pod Security Standard "restricted" leaves:
-// a user that is not root, without capabilities, who cannot gain any.
+// TestRestricted: the jail works under the Pod Security Standard "restricted": as a user that is
+// not root, has no capabilities and cannot gain any.
 func TestRestricted(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("becoming another user takes root")

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// keyboard opens a change and scans again without a mouse; what has the focus is marked.
+// keyboard opens a change and scans again without a mouse. The focused element must be marked.
 func keyboard(v *viewer) {
 	scan := v.scan(14)
 	v.put(v.T, scan)
@@ -34,8 +34,8 @@ func (v *viewer) press(key string) {
 	}
 }
 
-// focused is the text of the element that has the focus, behind "unmarked: " unless it is
-// in view with an outline.
+// focused returns the text of the focused element, with the prefix "unmarked: " unless it is
+// visible with an outline.
 const focused = `(() => {
 	const e = document.activeElement;
 	if (e === document.body) return "";
@@ -45,7 +45,7 @@ const focused = `(() => {
 	return (outlined && inView ? "" : "unmarked: ") + e.innerText.trim();
 })()`
 
-// tabTo goes on by the tab key to what begins with a text.
+// tabTo presses the tab key until the focused element begins with a text.
 func (v *viewer) tabTo(what string) {
 	v.Helper()
 	for range 200 {

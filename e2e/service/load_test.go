@@ -27,16 +27,16 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// senders is how many deliveries may be on their way at a time.
+// senders is how many deliveries are sent concurrently.
 const senders = 64
 
-// TestLoad has the service take many deliveries a second, each for a pull request of its
-// own, so that none hides another, and looks afterwards whether what was acknowledged is
-// in the queue. PREADMIT_LOAD_RATE and PREADMIT_LOAD_SECONDS say how many.
+// TestLoad sends many deliveries per second, each for its own pull request, so that none
+// supersedes another, and checks that all acknowledged ones are in the queue.
+// PREADMIT_LOAD_RATE and PREADMIT_LOAD_SECONDS set the rate and the duration.
 //
-// Workers are on. GitHub does not know the pull requests of the load, so that a job costs
-// a question and its records; those of another installation, which takes turns with it,
-// are scanned all the time.
+// Workers run meanwhile. GitHub does not know the pull requests of the load, so a job costs
+// only a request and its records. Pull requests of another installation, with which it takes
+// turns, are scanned all the time.
 func TestLoad(t *testing.T) {
 	w := newEnv(t)
 	tr := newTraffic(w, seed(t), 2)
@@ -59,8 +59,8 @@ func TestLoad(t *testing.T) {
 	l.again(dir, options{"KEEP_SCANS": "1000"}, 1050)
 }
 
-// again starts the service over what the load left, and tells what it takes when there are
-// no more scans that ended than most.
+// again restarts the service with the data of the load, and reports its resources once there
+// are at most most ended scans.
 func (l *load) again(dir string, o options, most int) {
 	l.w.t.Helper()
 	began := time.Now()
@@ -74,29 +74,29 @@ func (l *load) again(dir string, o options, most int) {
 	}
 }
 
-// load is deliveries at a rate.
+// load sends deliveries at a rate.
 type load struct {
 	w             *env
 	rate, seconds int
-	// pulls is how many pull requests they are about; 0 is each about one of its own.
+	// pulls is the number of pull requests of the deliveries; 0 means one per delivery.
 	pulls        int
 	repositories []int64
-	payloads     [][]byte // of a repository each, with mark for the number
+	payloads     [][]byte // one per repository, with mark as the number of the pull request
 
 	sent []sent
 }
 
-// sent is what became of a delivery.
+// sent is the result of a delivery.
 type sent struct {
 	guid   string
-	took   time.Duration // from when it was due
+	took   time.Duration // since the time when it was due
 	status int
 }
 
-// mark stands for the number of a pull request.
+// mark is the placeholder for the number of a pull request.
 const mark = 987654321
 
-// prepare makes repositories of another account, and payloads as GitHub sends them.
+// prepare creates repositories of another account, and payloads as GitHub sends them.
 func (l *load) prepare(n int) {
 	l.w.t.Helper()
 	l.w.must(second(l.w.app.Install("crowd")))
@@ -119,7 +119,7 @@ func (l *load) prepare(n int) {
 	l.w.t.Logf("payloads of %d KiB", len(l.payloads[0])>>10)
 }
 
-// marked is a payload of the pull request mark, about as long as GitHub's.
+// marked returns a payload for the pull request mark, about as long as GitHub's.
 func (l *load) marked(payload []byte) []byte {
 	l.w.t.Helper()
 	var event map[string]any
@@ -133,7 +133,7 @@ func (l *load) marked(payload []byte) []byte {
 	return out
 }
 
-// about tells what delivery i is about.
+// about returns the repository and the pull request of delivery i.
 func (l *load) about(i int) (repository int64, pull int) {
 	if l.pulls > 0 {
 		i %= l.pulls
@@ -141,7 +141,7 @@ func (l *load) about(i int) (repository int64, pull int) {
 	return l.repositories[i%len(l.repositories)], 1000 + i
 }
 
-// send sends all, each when it is due, however long others take.
+// send sends all deliveries, each when it is due, independent of how long others take.
 func (l *load) send(url string) {
 	transport := &http.Transport{MaxIdleConnsPerHost: senders}
 	defer transport.CloseIdleConnections()
@@ -164,7 +164,7 @@ func (l *load) send(url string) {
 	all.Wait()
 }
 
-// request is delivery i.
+// request returns the request of delivery i.
 func (l *load) request(url string, i int) *http.Request {
 	repository, pull := l.about(i)
 	body := bytes.ReplaceAll(l.payloads[slices.Index(l.repositories, repository)], []byte(strconv.Itoa(mark)), []byte(strconv.Itoa(pull)))
@@ -182,7 +182,7 @@ func (l *load) request(url string, i int) *http.Request {
 	return req
 }
 
-// do gives the status of an answer, 0 when there is none.
+// do sends a request and returns the status, 0 if there is no response.
 func do(client *http.Client, req *http.Request) int {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -193,8 +193,8 @@ func do(client *http.Client, req *http.Request) int {
 	return resp.StatusCode
 }
 
-// report tells of times, and of what was acknowledged and is not there. The service has
-// ended.
+// report reports the times, and acknowledged deliveries that are missing. The service must
+// have ended.
 func (l *load) report(dir string) {
 	l.w.t.Helper()
 	q, err := queue.Open(l.w.t.Context(), queue.Config{Dir: filepath.Join(dir, "nats")})

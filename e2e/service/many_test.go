@@ -9,11 +9,11 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// manyFiles are as many as a directory of manifests may have that one pull request changes.
+// manyFiles is the maximum number of files in a directory of manifests, all changed by one pull request.
 const manyFiles = 10_000
 
-// TestManyFiles: a pull request of 10,000 files is judged, and where fewer may be fetched its
-// check run fails and says why.
+// TestManyFiles: a pull request with 10,000 files is judged. If the limit for fetching is lower,
+// its check run fails with the reason.
 func TestManyFiles(t *testing.T) {
 	w := newEnv(t)
 	files := githubtest.Files{}

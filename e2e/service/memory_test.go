@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// TestMemoryIsFlat has the same pull requests pushed again and again, and looks at what the
-// service takes once it has as many scans as it is to keep. PREADMIT_LOAD_RATE and
-// PREADMIT_LOAD_SECONDS say how many deliveries there are; what comes of a few seconds
-// says nothing of the memory, so that it is judged from 30 on.
+// TestMemoryIsFlat pushes to the same pull requests again and again, and measures the memory of
+// the service once it has the maximum number of scans. PREADMIT_LOAD_RATE and
+// PREADMIT_LOAD_SECONDS set the number of deliveries. The memory is checked only from 30 seconds
+// on, since a few seconds are not enough.
 func TestMemoryIsFlat(t *testing.T) {
 	const keep, pulls = 1000, 500
 	w := newEnv(t)
@@ -34,7 +34,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// observe sends the load, and tells what memory it takes: in MiB, from time to time.
+// observe sends the load, and returns samples of the memory in MiB.
 func (l *load) observe(r *replica) []int {
 	l.w.t.Helper()
 	before, live := rss(l.w.t, r), r.live()
@@ -50,7 +50,7 @@ func (l *load) observe(r *replica) []int {
 	return all
 }
 
-// fewer waits until the service has no more scans that ended than most.
+// fewer waits until the service has at most most ended scans.
 func (l *load) fewer(r *replica, most int) {
 	l.w.t.Helper()
 	l.w.eventually(fmt.Sprintf("more than %d scans that ended", most), func() []string {
@@ -58,13 +58,13 @@ func (l *load) fewer(r *replica, most int) {
 	}, "false")
 }
 
-// scansEnded counts the scans that are kept though they have no job.
+// scansEnded returns the number of stored scans without a job.
 func (r *replica) scansEnded() int {
 	r.w.t.Helper()
 	return r.count("preadmit_queue_scans") - r.count(`preadmit_queue_jobs{state="pending"}`) - r.count(`preadmit_queue_jobs{state="running"}`)
 }
 
-// count is a metric that is a number.
+// count returns the value of a metric as a number.
 func (r *replica) count(name string) int {
 	r.w.t.Helper()
 	values := r.metric(name)
@@ -76,17 +76,17 @@ func (r *replica) count(name string) int {
 	return int(n)
 }
 
-// live is about how many bytes the collector found in use: it begins anew when that has
-// grown by so many percent.
+// live returns the approximate number of live bytes after the last garbage collection, from
+// the size at which the next one starts.
 func (r *replica) live() int {
 	r.w.t.Helper()
 	return r.count("go_memstats_next_gc_bytes") * 100 / (100 + r.count("go_gc_gogc_percent"))
 }
 
-// step is how many seconds lie between two looks at the memory.
+// step returns the seconds between two samples of the memory.
 func (l *load) step() int { return max(1, l.seconds/6) }
 
-// watch looks at the memory from time to time, until enough is closed.
+// watch samples the memory until enough is closed.
 func (l *load) watch(r *replica, enough chan struct{}) <-chan []int {
 	out := make(chan []int, 1)
 	go func() {
@@ -104,7 +104,7 @@ func (l *load) watch(r *replica, enough chan struct{}) <-chan []int {
 	return out
 }
 
-// rss is the memory that a replica has resident, in MiB.
+// rss returns the resident memory of a replica, in MiB.
 func rss(t *testing.T, r *replica) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	if err != nil {

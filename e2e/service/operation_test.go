@@ -13,13 +13,13 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// clean is the title of a check run that has nothing to say.
+// clean is the title of a check run without findings.
 const clean = "no findings"
 
-// judging is a check run, as env.checks has it, of a commit that is at work.
+// judging is a check run in progress, in the form of env.checks.
 const judging = "in_progress |  | Judging"
 
-// slow are files whose scan takes some seconds: a root each.
+// slow returns files whose scan takes some seconds, with a root each.
 func slow() githubtest.Files {
 	many := githubtest.Files{}
 	for i := range 8000 {
@@ -29,7 +29,7 @@ func slow() githubtest.Files {
 }
 
 // slowPull opens a pull request whose scan takes some seconds, waits until a process scans
-// it, and gives its head.
+// it, and returns its head.
 func (w *env) slowPull(r *replica) (head string) {
 	w.t.Helper()
 	head, err := w.shop.Push("slow", slow())
@@ -58,7 +58,7 @@ func (r *replica) signal(s syscall.Signal) {
 	r.w.must(r.cmd.Process.Signal(s))
 }
 
-// ends waits until the service is gone, and gives how long that took.
+// ends waits until the service has ended, and returns how long that took.
 func (r *replica) ends() time.Duration {
 	r.w.t.Helper()
 	began := time.Now()
@@ -70,7 +70,7 @@ func (r *replica) ends() time.Duration {
 	return time.Since(began)
 }
 
-// draining waits until the service says that it ends.
+// draining waits until the service reports that it is ending.
 func (w *env) draining(r *replica) {
 	w.t.Helper()
 	w.eventually("/readyz", func() []string {
@@ -79,8 +79,8 @@ func (w *env) draining(r *replica) {
 	}, "503", "the service is ending\n")
 }
 
-// TestDrain: what is being scanned is finished, what waits is kept, and what is delivered
-// meanwhile is taken.
+// TestDrain: running scans are completed, waiting jobs are kept, and deliveries meanwhile are
+// accepted.
 func TestDrain(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
 	o := options{"DRAIN": "80s", "SCAN_CONCURRENCY": "1", "RECONCILE_EVERY": "0s"}
@@ -113,8 +113,8 @@ func TestDrain(t *testing.T) {
 	w.judged(head, "success", clean)
 }
 
-// TestGivenBack: a scan that is not done in time goes back to the queue, as if it had not
-// been tried, and no process of it is left.
+// TestGivenBack: a scan that does not end in time is returned to the queue, as if it had not
+// been tried, and leaves no process.
 func TestGivenBack(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
 	o := options{"DRAIN": "100ms", "QUEUE_ATTEMPTS": "1", "RECONCILE_EVERY": "0s"}
@@ -135,7 +135,7 @@ func TestGivenBack(t *testing.T) {
 	w.judged(head, "success", clean)
 }
 
-// TestEndAtOnce: a second signal does not wait, and what was at work is done again.
+// TestEndAtOnce: after a second signal the service does not wait, and running jobs are repeated.
 func TestEndAtOnce(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
 	r := w.start(dir, options{"DRAIN": "80s", "RECONCILE_EVERY": "0s"})
@@ -155,8 +155,8 @@ func TestEndAtOnce(t *testing.T) {
 	w.judged(head, "success", clean)
 }
 
-// TestTooOften: a job that ends the process each time is given up, and says so. Those that were
-// worked on beside it, and those that came meanwhile, are judged.
+// TestTooOften: a job that ends the process each time is given up, with a message. Jobs that ran
+// at the same time, and those that arrived meanwhile, are judged.
 func TestTooOften(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
 	o := options{"QUEUE_ATTEMPTS": "2", "RECONCILE_EVERY": "0s", "SCAN_CONCURRENCY": "2"}
@@ -165,7 +165,7 @@ func TestTooOften(t *testing.T) {
 	r.kill()
 	beside := func(name string) string { return w.shop.Pull(w.pull(w.shop, name, "deny")).HeadSHA }
 
-	// What ends a process that works on nothing else is to blame. At the start the job is free, and comes first.
+	// A job is blamed if it is the only one of the process that ends. At the start the job is free, and comes first.
 	r = w.start(dir, o)
 	w.scanning(r, head)
 	first := beside("first")
@@ -189,7 +189,7 @@ func TestTooOften(t *testing.T) {
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 }
 
-// listening waits until somebody listens at an address.
+// listening waits until a server listens on an address.
 func (w *env) listening(address string) {
 	w.t.Helper()
 	w.eventually("listener at "+address, func() []string {
@@ -202,8 +202,8 @@ func (w *env) listening(address string) {
 	})
 }
 
-// TestStoreAway: without enough NATS servers nothing is taken, and the service says so
-// and waits.
+// TestStoreAway: without enough NATS servers the service refuses deliveries, reports that it
+// is not ready, and waits.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -219,7 +219,7 @@ func TestStoreAway(t *testing.T) {
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 
 	c.nodes[0].kill()
-	time.Sleep(1100 * time.Millisecond) // what was found is remembered for a second
+	time.Sleep(1100 * time.Millisecond) // readiness is cached for a second
 	r.ready()
 	number = w.pull(w.shop, "between", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
@@ -243,7 +243,7 @@ func TestStoreAway(t *testing.T) {
 	r.ready()
 	t.Logf("ready again after %v", time.Since(began).Round(time.Millisecond))
 	w.must(w.app.Redeliver(last.ID))
-	// 200 when the store had kept what it did not answer in time.
+	// 200 if the store had saved the delivery but did not respond in time.
 	if status := w.lastOf("pull_request").Status; status != http.StatusAccepted && status != http.StatusOK {
 		t.Errorf("a delivery to a service that is ready is answered %d", status)
 	}
@@ -251,7 +251,7 @@ func TestStoreAway(t *testing.T) {
 	w.told(w.shop, number, "the key deny is not for us")
 }
 
-// lastOf is the last delivery of an event. The service's own actions have GitHub send others meanwhile.
+// lastOf returns the last delivery of an event. GitHub also sends deliveries for actions of the service itself.
 func (w *env) lastOf(event string) githubtest.Delivery {
 	w.t.Helper()
 	for _, d := range slices.Backward(w.app.Deliveries()) {

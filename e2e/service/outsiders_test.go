@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestOutsiders: who may not write gets no words and no scan, whoever's pull request it
-// is and whatever they say; what is no command gets nothing at all.
+// TestOutsiders: commands by users without write access get no reply and no scan, on any
+// pull request; comments that are no commands get nothing at all.
 func TestOutsiders(t *testing.T) {
 	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
@@ -24,7 +24,7 @@ func TestOutsiders(t *testing.T) {
 	w.judged(head, "failure", denied)
 	writes := w.writes()
 
-	asked := map[int64]bool{} // comments, by whether they are commands
+	asked := map[int64]bool{} // whether a comment is a command, by its ID
 	say := func(who, text string, command bool) {
 		id, err := w.shop.Comment(number, who, text)
 		w.must(err)
@@ -34,7 +34,7 @@ func TestOutsiders(t *testing.T) {
 		for _, text := range []string{
 			"/preadmit rescan", "/preadmit explain 1", "/preadmit rescan\n/preadmit explain 1\n::error::x", "/preadmit explain 1   ",
 		} {
-			say(who, text, who != "dependabot[bot]") // programs command nothing
+			say(who, text, who != "dependabot[bot]") // bots cannot use commands
 		}
 	}
 	for _, text := range []string{

@@ -1,4 +1,4 @@
-// Package service drives preadmit's service from outside.
+// Package service tests preadmit's service from outside.
 package service
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// site is the service's pages, and the GitHub that viewers log in to: alice may write to
-// the private repository octo/shop, eve may not read it. Scan 1 has a report, scan 2
-// runs, others are over in other ways. GitHub cannot be asked about octo/lost.
+// site has the service's pages, and the fake GitHub that viewers log in to: alice may write
+// to the private repository octo/shop, eve may not read it. Scan 1 has a report, scan 2 is
+// running, others have ended in other ways. GitHub does not know octo/lost.
 type site struct {
 	url   string
 	queue *queue.Queue
-	shop  int64 // number of the repository
+	shop  int64 // ID of the repository
 }
 
 func newSite(t *testing.T) *site {
@@ -60,7 +60,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// app is an App of a GitHub for tests.
+// app returns an App of the fake GitHub.
 func (s *site) app(t *testing.T) *app.App {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
@@ -95,7 +95,7 @@ func (s *site) app(t *testing.T) *app.App {
 
 func id(n int) string { return fmt.Sprintf("018f0000-0000-7000-8000-%012d", n) }
 
-// scan is the n-th scan.
+// scan returns the n-th scan.
 func (s *site) scan(n int) queue.Scan {
 	at := time.Now().Add(-time.Duration(n) * time.Hour)
 	return queue.Scan{
@@ -113,7 +113,7 @@ func (s *site) put(t *testing.T, scan queue.Scan) {
 	}
 }
 
-// putReport gives a scan a report of the report package's tests.
+// putReport stores a report from the tests of package report for a scan.
 func (s *site) putReport(t *testing.T, id, name string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "report", "format", "testdata", name+".json"))
@@ -142,12 +142,12 @@ func (s *site) fill(t *testing.T) {
 	clean.Conclusion, clean.Denied, clean.Warned = "success", 0, 0
 	s.put(t, clean)
 	lost := s.scan(7)
-	lost.Repository, lost.Repo = s.shop+1000, "lost" // which GitHub cannot be asked about
+	lost.Repository, lost.Repo = s.shop+1000, "lost" // GitHub does not know it
 	s.put(t, lost)
 	s.bury(t)
 }
 
-// bury makes a dead letter.
+// bury creates a dead letter.
 func (s *site) bury(t *testing.T) {
 	t.Helper()
 	if _, _, err := s.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindPull, Installation: 1, Repository: s.shop, Owner: "octo", Repo: "shop", Pull: 9, Reason: "reconcile", Delivery: "72d3162e-cc78-11e3-81ab-4c9367dc0958"}); err != nil {
@@ -169,7 +169,7 @@ type viewer struct {
 	tab context.Context
 }
 
-// viewer opens a tab in which nobody is logged in.
+// viewer opens a tab without a login.
 func (s *site) viewer(t *testing.T, chromium context.Context) *viewer {
 	t.Helper()
 	tab, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
@@ -209,21 +209,21 @@ func (v *viewer) until(expression string) {
 	v.Fatalf("never: %s (%v): %.2000s", expression, err, text)
 }
 
-// sees waits for a text at an address.
+// sees waits for a text on the page at an address.
 func (v *viewer) sees(path, text string) {
 	v.Helper()
 	v.until(fmt.Sprintf("location.href === %q && document.body.innerText.includes(%q)", v.url+path, text))
 }
 
-// login goes from a page that asks for it through GitHub's.
+// login logs in through GitHub's page, from a page that requires it.
 func (v *viewer) login(login string) {
 	v.Helper()
 	v.click("a.button")
 	v.click("#choose-" + login)
 }
 
-// TestPagesInABrowser drives the pages as a viewer does: refused and let in, a scan that
-// runs, its findings, its diff, its files, and scanning again.
+// TestPagesInABrowser uses the pages as a viewer: it is refused and admitted, and checks a
+// running scan, findings, diff, files, and scanning again.
 func TestPagesInABrowser(t *testing.T) {
 	chromium := browser.Start(t)
 	s := newSite(t)
@@ -252,7 +252,7 @@ func login(v *viewer) {
 	v.sees("/scans/"+id(1), "Scan again")
 }
 
-// live shows a scan that begins, goes on and ends, on a page that is opened once.
+// live checks that an open page shows how a scan begins, progresses and ends.
 func live(v *viewer, n int, script bool) {
 	v.open("/")
 	v.login("alice")
@@ -278,8 +278,8 @@ func live(v *viewer, n int, script bool) {
 	v.until(`document.querySelectorAll("article.finding").length > 0 && !document.querySelector("progress")`)
 }
 
-// findings looks at a report: a finding with its source, the diff that it links to, and
-// the files.
+// findings checks a report: a finding with its source, the diff that it links to, and the
+// files.
 func findings(v *viewer) {
 	v.open("/scans/" + id(1))
 	v.login("alice")
@@ -296,7 +296,7 @@ func findings(v *viewer) {
 	}
 }
 
-// downloads has the tab keep files in a directory.
+// downloads makes the tab store downloads in a directory.
 func (v *viewer) downloads(dir string) {
 	v.Helper()
 	of := chromedp.FromContext(v.tab)
@@ -350,7 +350,7 @@ func operator(v *viewer) {
 	v.until(`document.querySelector("#dead").innerText.includes("None.")`)
 }
 
-// looks opens every kind of page in every view.
+// looks examines every kind of page in every view.
 func looks(t *testing.T, s *site, chromium context.Context) {
 	shown := []struct{ name, path string }{
 		{"scans", "/"}, {"repository", "/repos/octo/shop"}, {"pull", "/repos/octo/shop/pulls/7"}, {"scan", "/scans/" + id(1)},

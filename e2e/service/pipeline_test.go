@@ -28,7 +28,7 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// told waits until a pull request has one comment of ours, with a text.
+// told waits until a pull request has one comment by the App, with a text.
 func (w *env) told(r *githubtest.Repository, number int, text string) {
 	w.t.Helper()
 	w.eventually("comments", func() []string {
@@ -75,7 +75,7 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestForksApproved: with the policy approve a maintainer's command has a head judged.
+// TestForksApproved: with the policy approve, a head is judged after a maintainer's command.
 func TestForksApproved(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), options{"FORKS": "approve"})
@@ -95,7 +95,7 @@ func TestForksApproved(t *testing.T) {
 	}, "failure")
 }
 
-// conclusions are those of check runs as env.checks gives them.
+// conclusions returns the conclusions of check runs from env.checks.
 func conclusions(checks []string) []string {
 	var out []string
 	for _, c := range checks {
@@ -104,7 +104,7 @@ func conclusions(checks []string) []string {
 	return out
 }
 
-// TestForcePush: a push during a scan cancels it, and only the new verdict is told.
+// TestForcePush: a push during a scan cancels it, and only the new verdict is published.
 func TestForcePush(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -128,11 +128,11 @@ func TestClosed(t *testing.T) {
 	r := w.start(t.TempDir(), nil)
 	w.must(second(w.shop.Push("other", githubtest.Files{"app/other.yaml": configMap("other", "fine")})))
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
-	w.app.LoseDeliveries(1, 500) // of opening it
+	w.app.LoseDeliveries(1, 500) // the delivery for opening it
 	number, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change"})
 	w.must(err)
 	w.must(w.shop.ClosePull(number))
-	// One that comes later is judged before we look at the first.
+	// A later one is judged before the first is checked.
 	later, err := w.shop.OpenPull(githubtest.PullOptions{Head: "other"})
 	w.must(err)
 	w.eventually("check runs of the later one", func() []string { return conclusions(w.checks(w.shop.Pull(later).HeadSHA)) }, "success")
@@ -144,7 +144,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// metric gives the values of the metrics whose lines begin with a text, in order.
+// metric returns the values of the metrics whose lines begin with a text, in order.
 func (r *replica) metric(prefix string) []string {
 	_, text := r.get("/metrics")
 	var out []string
@@ -171,7 +171,7 @@ func TestMergeGroup(t *testing.T) {
 	}
 }
 
-// TestRerun: GitHub's buttons, and ours, make a new check run, which says the same.
+// TestRerun: GitHub's buttons and preadmit's button create a new check run with the same verdict.
 func TestRerun(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -187,7 +187,7 @@ func TestRerun(t *testing.T) {
 	w.told(w.shop, number, "the key deny is not for us")
 }
 
-// TestBaseChange: what was denied is allowed by the policies of another base.
+// TestBaseChange: an object that was denied is allowed by the policies of another base.
 func TestBaseChange(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -202,7 +202,7 @@ func TestBaseChange(t *testing.T) {
 		all := conclusions(w.checks(head))
 		return all[max(0, len(all)-1):]
 	}, "neutral") // no policy is in force there
-	w.must(w.shop.SetTitle(number, "another title")) // asks for nothing
+	w.must(w.shop.SetTitle(number, "another title")) // causes no scan
 }
 
 func TestDraft(t *testing.T) {
@@ -221,7 +221,7 @@ func TestDraft(t *testing.T) {
 	w.judged(head, "failure", denied)
 }
 
-// TestCommands: who may write may ask; others are told no by a reaction alone.
+// TestCommands: users with write access may use commands; others get only a reaction.
 func TestCommands(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -249,7 +249,7 @@ func TestCommands(t *testing.T) {
 	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "failure", "failure")
 }
 
-// TestBaseline: a push to the default branch tells code scanning of all there is.
+// TestBaseline: a push to the default branch uploads all findings to code scanning.
 func TestBaseline(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -261,7 +261,7 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestBaselineRerun: a baseline that failed is made again by the button of its check run.
+// TestBaselineRerun: the button of its check run repeats a failed baseline.
 func TestBaselineRerun(t *testing.T) {
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
@@ -281,7 +281,7 @@ func TestBaselineRerun(t *testing.T) {
 	}
 }
 
-// TestGitHubDown: what GitHub cannot answer is asked for again.
+// TestGitHubDown: failed requests to GitHub are repeated.
 func TestGitHubDown(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -293,15 +293,15 @@ func TestGitHubDown(t *testing.T) {
 	w.told(w.shop, number, "the key deny is not for us")
 }
 
-// TestMissedDelivery: what was sent while the service was down is found by asking. It was
-// two minutes ago: a delivery that failed is left alone for one.
+// TestMissedDelivery: the reconciler finds deliveries that were sent while the service was
+// down. They are two minutes old here, since it ignores failed deliveries for one minute.
 func TestMissedDelivery(t *testing.T) {
 	w := newEnv(t)
 	dir := t.TempDir()
 	w.start(dir, nil).stop()
 	w.hub.Set(func(c *githubtest.Config) { c.Now = func() time.Time { return time.Now().Add(-2 * time.Minute) } })
-	number := w.pull(w.shop, "change", "deny") // nobody listens
-	group, err := w.shop.AddMergeGroup(number) // which only its delivery tells of
+	number := w.pull(w.shop, "change", "deny") // the service does not run
+	group, err := w.shop.AddMergeGroup(number) // known only by its delivery
 	w.must(err)
 	w.hub.Set(func(c *githubtest.Config) { c.Now = time.Now })
 	r := w.start(dir, options{"RECONCILE_EVERY": "2s"})

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// knocks gives the status that a ping is answered with that is signed with a secret.
+// knocks returns the status of the response to a ping that is signed with a secret.
 func (r *replica) knocks(secret string) string {
 	body := []byte("{}")
 	status, _, err := r.post(letter{event: "ping", guid: guid(1), body: body, header: http.Header{
@@ -25,8 +25,8 @@ func (r *replica) knocks(secret string) string {
 	return strconv.Itoa(status)
 }
 
-// TestReload: new secrets are taken from their files without a restart, the webhook secret
-// before is good for a while, and what is wrong with new ones leaves the present ones.
+// TestReload: new secrets are read from their files without a restart, the previous webhook
+// secret stays valid for a while, and invalid new secrets do not replace the current ones.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -48,7 +48,7 @@ func TestReload(t *testing.T) {
 	number := w.pull(w.shop, "change", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 
-	// It is looked for without a signal as well, and only one before is kept.
+	// Changes are noticed without a signal as well, and only one previous secret is kept.
 	w.write(w.secret, third)
 	w.eventually("answers after some seconds", heard(first, next, third), "401", "200", "200")
 
@@ -65,14 +65,14 @@ func TestReload(t *testing.T) {
 		return []string{fmt.Sprint(strings.Contains(r.log.String(), w.secret+" is empty"))}
 	}, "true")
 	w.eventually("answers in spite of it", heard(first, next, third, ""), "401", "200", "200", "401")
-	other := w.repository("other") // which needs a token of its own
+	other := w.repository("other") // needs its own token
 	number = w.pull(other, "change", "deny")
 	w.judged(other.Pull(number).HeadSHA, "failure", denied)
 }
 
-// TestRotation: a private key and a client secret that GitHub takes no more are replaced while
-// the service runs. Pull requests that came in between wait and are judged, and people log in
-// anew.
+// TestRotation: a private key and a client secret that GitHub no longer accepts are replaced while
+// the service runs. Pull requests in between wait and are then judged, and users can log in
+// again.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -84,7 +84,7 @@ func TestRotation(t *testing.T) {
 
 	key, err := w.app.RotateKey()
 	w.must(err)
-	fresh := w.repository("fresh") // which needs a token that the old key does not get
+	fresh := w.repository("fresh") // needs a token, for which the old key is not accepted
 	number := w.pull(fresh, "between", "deny")
 	w.eventually("a job that waits", func() []string {
 		return []string{fmt.Sprint(strings.Contains(r.log.String(), "jobs wait for credentials that GitHub takes"))}
@@ -106,7 +106,7 @@ func TestRotation(t *testing.T) {
 	w.secretive(r)
 }
 
-// TestObserved: metrics tell what happened, and the log is JSON without secrets.
+// TestObserved: metrics count what happened, and the log is JSON without secrets.
 func TestObserved(t *testing.T) {
 	w := newEnv(t)
 	w.app.SetWebhook("", rand.Text())
@@ -116,7 +116,7 @@ func TestObserved(t *testing.T) {
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 	r.wants("a forgery", letter{event: "ping", guid: guid(1), header: http.Header{signed: {"sha256=" + strings.Repeat("0", 64)}}}, 401)
 	r.quiet()
-	for line, want := range map[string]string{ // "": some value
+	for line, want := range map[string]string{ // "" means any value
 		`preadmit_scan_scans_total{outcome="failure"}`:                               "1",
 		`preadmit_webhook_deliveries_total{event="pull_request",outcome="accepted"}`: "1",
 		`preadmit_webhook_deliveries_total{event="ping",outcome="refused"}`:          "1",
@@ -138,7 +138,7 @@ func TestObserved(t *testing.T) {
 	w.secretive(r)
 }
 
-// secretive looks for secrets in the log.
+// secretive checks that the log has no secrets.
 func (w *env) secretive(r *replica) {
 	w.t.Helper()
 	log := r.log.String()

@@ -25,14 +25,14 @@ import (
 type replica struct {
 	w   *env
 	cmd *exec.Cmd
-	// URL is where webhooks and pages are, ops where metrics are.
+	// url is the address of webhooks and pages, ops that of metrics.
 	url, ops string
 	dir      string
-	ended    chan struct{} // closed when the process is gone
+	ended    chan struct{} // closed when the process has ended
 	log      *lines
 }
 
-// lines keeps what a process says.
+// lines has the log of a process.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -50,8 +50,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// program is one that `make service-test` builds. PREADMIT_E2E_BIN names another directory
-// to find it in.
+// program returns a program that `make service-test` builds. PREADMIT_E2E_BIN names another
+// directory for it.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(cmp.Or(os.Getenv("PREADMIT_E2E_BIN"), "../../bin/e2e"), name))
@@ -67,19 +67,19 @@ func program(t *testing.T, name string) string {
 // canary is in every replica's environment, and nowhere else.
 const canary = "canary-in-the-environment"
 
-// viewerHeader is where a proxy names the viewer, with behindProxy.
+// viewerHeader is the header in which a proxy names the viewer, with behindProxy.
 const viewerHeader = "X-Viewer"
 
-// behindProxy shows pages to whoever is named on this machine.
+// behindProxy returns the options with which a proxy on this machine names the viewer.
 func behindProxy() options {
 	return options{"PAGES_ACCESS": "proxy", "PAGES_HEADER": viewerHeader, "PAGES_TRUSTED_PROXIES": "127.0.0.0/8"}
 }
 
-// options are environment variables of a replica, less PREADMIT_, and flags, with --.
+// options are environment variables of a replica, without PREADMIT_, and flags, with --.
 type options map[string]string
 
-// start starts a replica that keeps its data in dir, and waits until it is ready. The
-// App's webhooks go there.
+// start starts a replica with its data in dir, and waits until it is ready. It directs the
+// App's webhooks to the replica.
 func (w *env) start(dir string, o options) *replica {
 	w.t.Helper()
 	r := w.launch(dir, o)
@@ -95,7 +95,7 @@ func (w *env) launch(dir string, o options) *replica {
 	return r
 }
 
-// launchUnhooked is launch for a replica that gets the App's webhooks by way of others.
+// launchUnhooked is launch without directing the App's webhooks to the replica.
 func (w *env) launchUnhooked(dir string, o options) *replica {
 	w.t.Helper()
 	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
@@ -114,7 +114,7 @@ func (w *env) launchUnhooked(dir string, o options) *replica {
 		r.cmd = exec.Command("/proc/self/exe", r.cmd.Args...)
 	}
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.credential}
-	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
+	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // must stay empty
 	if w.credential != nil {
 		w.must(os.Chown(filepath.Join(dir, "system-tmp"), int(w.credential.Uid), int(w.credential.Gid)))
 	}
@@ -152,11 +152,11 @@ func (r *replica) read(stderr io.Reader) {
 		r.log.add("the log was read no further: " + err.Error())
 		_, _ = io.Copy(io.Discard, stderr)
 	}
-	_ = r.cmd.Wait() // r.cmd.ProcessState says how it ended
+	_ = r.cmd.Wait() // r.cmd.ProcessState has the result
 	close(r.ended)
 }
 
-// ready waits until the replica takes deliveries.
+// ready waits until the replica accepts deliveries.
 func (r *replica) ready() {
 	r.w.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -172,10 +172,10 @@ func (r *replica) ready() {
 	r.w.t.Fatal("the service does not become ready")
 }
 
-// get gives the status of an answer, 0 when there is none, and its body.
+// get returns the status of a response, 0 if there is none, and its body.
 func (r *replica) get(path string) (int, string) { return r.getAs("", path) }
 
-// getAs is get as a proxy in front asks for a viewer.
+// getAs is get as by a proxy for a viewer.
 func (r *replica) getAs(viewer, path string) (int, string) {
 	base := r.url
 	if path == "/metrics" {
@@ -195,17 +195,17 @@ func (r *replica) getAs(viewer, path string) (int, string) {
 		return 0, err.Error()
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body) // what came of it
+	body, _ := io.ReadAll(resp.Body) // as much as could be read
 	return resp.StatusCode, string(body)
 }
 
-// kill ends the process at once, as a power cut does.
+// kill ends the process at once, like a power failure.
 func (r *replica) kill() {
-	_ = r.cmd.Process.Kill() // it may be gone
+	_ = r.cmd.Process.Kill() // it may have ended
 	<-r.ended
 }
 
-// abort ends the process with what its goroutines do in its log, if it is there.
+// abort ends the process with the stacks of its goroutines in its log, if it still runs.
 func (r *replica) abort() {
 	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
@@ -214,7 +214,7 @@ func (r *replica) abort() {
 	}
 }
 
-// stop asks the process to end, and gives its exit code.
+// stop sends the process a signal to end, and returns its exit code.
 func (r *replica) stop() int {
 	r.w.t.Helper()
 	r.w.must(r.cmd.Process.Signal(syscall.SIGTERM))

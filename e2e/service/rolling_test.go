@@ -20,9 +20,9 @@ import (
 	"github.com/preadmit/preadmit/internal/freeport"
 )
 
-// TestRollingUpdate replaces both of two replicas, again and again, while people push, as a
-// Deployment does: a new one is started, one of the old is told to end when the new one is
-// ready, and deliveries go there for a little longer. No delivery fails, no scan is lost or done
+// TestRollingUpdate repeatedly replaces both of two replicas during pushes, as a Deployment
+// does: it starts a new replica, signals an old one to end when the new one is ready, and still
+// sends deliveries to the old one for a short time. No delivery fails, no scan is lost or done
 // twice.
 func TestRollingUpdate(t *testing.T) {
 	w := newEnv(t)
@@ -65,7 +65,7 @@ func TestRollingUpdate(t *testing.T) {
 	}
 }
 
-// startOneNATS starts a server, and gives its URL.
+// startOneNATS starts a NATS server and returns its URL.
 func (w *env) startOneNATS() string {
 	w.t.Helper()
 	dir, listen := w.t.TempDir(), freeport.Address(w.t)
@@ -78,7 +78,7 @@ func (w *env) startOneNATS() string {
 	return "nats://" + listen
 }
 
-// rollout is replicas behind a Service.
+// rollout simulates replicas behind a Service.
 type rollout struct {
 	w    *env
 	nats string
@@ -90,7 +90,7 @@ type rollout struct {
 	turn     int
 }
 
-// front starts what stands in front of the replicas.
+// front starts the proxy in front of the replicas.
 func (u *rollout) front() {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(u.next()) },
@@ -102,7 +102,7 @@ func (u *rollout) front() {
 	u.url = server.URL
 }
 
-// next is where the next delivery goes.
+// next returns the replica for the next delivery.
 func (u *rollout) next() *url.URL {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -120,7 +120,7 @@ func (u *rollout) present() []*replica {
 	return slices.Clone(u.replicas)
 }
 
-// add starts a replica, which gets deliveries when it is ready.
+// add starts a replica, which gets deliveries once it is ready.
 func (u *rollout) add() {
 	u.w.t.Helper()
 	hook, secret := u.url+"/webhooks/github", u.w.app.WebhookSecret()
@@ -132,7 +132,7 @@ func (u *rollout) add() {
 	u.w.app.SetWebhook(hook, secret)
 }
 
-// replace adds a replica and ends the oldest, which gets deliveries for a little longer.
+// replace adds a replica and ends the oldest one, which still gets deliveries for a short time.
 func (u *rollout) replace() {
 	u.w.t.Helper()
 	u.add()
@@ -148,8 +148,8 @@ func (u *rollout) replace() {
 	}
 }
 
-// TestDrainUnderLoad: a service that is told to end among many deliveries loses none that it
-// took, and the next process does what is left.
+// TestDrainUnderLoad: a service that is stopped during many deliveries loses none that it
+// accepted, and the next process does the rest.
 func TestDrainUnderLoad(t *testing.T) {
 	w := newEnv(t)
 	l := &load{w: w, rate: number(t, "PREADMIT_LOAD_RATE", 200), seconds: number(t, "PREADMIT_LOAD_SECONDS", 5)}

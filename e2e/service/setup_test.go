@@ -23,8 +23,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// dev starts `preadmit serve --dev`, as docs/github-app.md says, and gives the address of
-// the page that its log names.
+// dev starts `preadmit serve --dev` as in docs/github-app.md, and returns the address of
+// the page from its log.
 func (w *env) dev(dir string) (r *replica, page string) {
 	w.t.Helper()
 	began := time.Now()
@@ -54,7 +54,7 @@ func (w *env) dev(dir string) (r *replica, page string) {
 	return r, page
 }
 
-// browser keeps cookies, and goes where it is sent, but not to GitHub's pages, which are none.
+// browser is a client that keeps cookies and follows redirects, except to pages of the fake GitHub.
 func (w *env) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	w.must(err)
@@ -68,7 +68,7 @@ func (w *env) browser() *http.Client {
 	}}
 }
 
-// sees gives the page that a browser ends at, and where that is or would be.
+// sees returns the page at which a browser ends, and its address.
 func (w *env) sees(resp *http.Response, err error) (text, at string) {
 	w.t.Helper()
 	w.must(err)
@@ -78,8 +78,8 @@ func (w *env) sees(resp *http.Response, err error) (text, at string) {
 	return string(body), cmp.Or(resp.Header.Get("Location"), resp.Request.URL.String())
 }
 
-// TestDev goes the way of docs/github-app.md: from no App to a check run, by clicks alone,
-// and on after a restart.
+// TestDev follows docs/github-app.md: from no App to a check run using only the pages, and
+// on after a restart.
 func TestDev(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
 	w.hub.AddUser("alice")
@@ -111,7 +111,7 @@ func TestDev(t *testing.T) {
 	apps := w.hub.Apps()
 	w.app = apps[len(apps)-1]
 	w.must(second(w.app.Install("octo")))
-	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret()) // as the tunnel leads there
+	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret()) // the tunnel would lead there
 	began := time.Now()
 	number := w.pull(w.shop, "change", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
@@ -136,8 +136,8 @@ func TestDev(t *testing.T) {
 	w.judged(head, "failure", denied)
 }
 
-// TestSetupInABrowser looks at the setup page in every view: at its questions, at what it says to a
-// wrong answer, and at the button that leads to GitHub.
+// TestSetupInABrowser checks the setup page in every view: its form, its message for a wrong
+// input, and the button that leads to GitHub.
 func TestSetupInABrowser(t *testing.T) {
 	chromium := browser.Start(t)
 	w := newEnv(t)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// memory is a value of the process's status, like VmRSS, in bytes; 0 when it is unknown.
+// memory returns a value of the process's status, like VmRSS, in bytes; 0 if it is unknown.
 func (r *replica) memory(name string) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid)) // it may be gone
 	for line := range strings.Lines(string(status)) {
@@ -26,8 +26,8 @@ func (r *replica) memory(name string) int64 {
 	return 0
 }
 
-// TestSlow: who sends headers or a body a byte at a time is hung up on, and others are
-// answered meanwhile.
+// TestSlow: connections that send headers or a body one byte at a time are closed, and others
+// are answered meanwhile.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -63,7 +63,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// answersPromptly sends small deliveries and looks how long the answers take.
+// answersPromptly sends small deliveries and checks the response times.
 func (w *env) answersPromptly(r *replica) {
 	w.t.Helper()
 	var longest time.Duration
@@ -78,13 +78,13 @@ func (w *env) answersPromptly(r *replica) {
 	}
 }
 
-// ending is how a connection ended.
+// ending describes how a connection ended.
 type ending struct {
-	how   string // the status of the answer, or hung up
+	how   string // the status of the response, or that it was closed
 	after time.Duration
 }
 
-// trickle sends a text, then a byte every now and then until it is hung up on.
+// trickle sends a text, then single bytes at intervals until the connection is closed.
 func trickle(r *replica, text, rest string) ending {
 	began := time.Now()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))

@@ -15,15 +15,15 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// traffic is what people do to pull requests. Whatever they do, each head adds a ConfigMap
-// of a name of its own that is denied, or in every third pull request one that is not, so that
-// it is known how each has to end.
+// traffic simulates actions on pull requests. Each head adds a ConfigMap with a unique name
+// that is denied, or in every third pull request one that is allowed, so that the final
+// verdict of each is known.
 type traffic struct {
 	w      *env
 	random *rand.Rand
 	repos  []*githubtest.Repository
 	all    []*change
-	counts map[string]int // of what was done
+	counts map[string]int // number of actions by kind
 }
 
 // change is a pull request.
@@ -32,15 +32,15 @@ type change struct {
 	branch string
 	number int
 	open   bool
-	// fine says that all heads pass.
+	// fine is set if all heads pass.
 	fine bool
-	// name is that of the ConfigMap of the newest head, which is the last of heads.
+	// name is the name of the ConfigMap in the newest head, the last of heads.
 	name  string
 	heads []string
 }
 
-// newTraffic is in some repositories, with an open pull request in each. They are of
-// installations of their own, which have 5000 requests an hour each.
+// newTraffic returns traffic in some repositories, with an open pull request in each. Each
+// repository has its own installation, with 5000 requests per hour.
 func newTraffic(w *env, seed uint64, repositories int) *traffic {
 	w.t.Helper()
 	tr := &traffic{w: w, random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
@@ -55,7 +55,7 @@ func newTraffic(w *env, seed uint64, repositories int) *traffic {
 	return tr
 }
 
-// seed is a number from the environment, to do again what went wrong, or a new one.
+// seed returns a seed from the environment, to repeat a failed run, or a new one.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := rand.Uint64N(1_000_000)
@@ -69,7 +69,7 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// number is one from the environment.
+// number returns a number from the environment.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -83,13 +83,13 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// moment is a random time below d.
+// moment returns a random duration below d.
 func moment(random *rand.Rand, d time.Duration) time.Duration {
 	return time.Duration(random.Int64N(int64(d)))
 }
 
-// begin lets people act, with a pause below d after each act, until the function it gives
-// is called.
+// begin starts the actions, with a pause below d after each one. The returned function stops
+// them.
 func (tr *traffic) begin(d time.Duration) (stop func()) {
 	enough, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -113,7 +113,7 @@ func (tr *traffic) begin(d time.Duration) (stop func()) {
 	}
 }
 
-// act does one thing.
+// act performs one action.
 func (tr *traffic) act() error {
 	open, closed := tr.some(true), tr.some(false)
 	dice := tr.random.IntN(100)
@@ -134,7 +134,7 @@ func (tr *traffic) act() error {
 	return tr.push(c, "pushed", func(f githubtest.Files) (string, error) { return c.repo.Push(c.branch, f) })
 }
 
-// some are the pull requests that are open, or closed.
+// some returns the pull requests that are open, or those that are closed.
 func (tr *traffic) some(open bool) []*change {
 	var out []*change
 	for _, c := range tr.all {
@@ -163,7 +163,7 @@ func (tr *traffic) opening(r *githubtest.Repository) error {
 	return tr.done("opened", err, func() { tr.all = append(tr.all, c) })
 }
 
-// push gives a change another head.
+// push pushes another head to a pull request.
 func (tr *traffic) push(c *change, what string, do func(githubtest.Files) (string, error)) error {
 	c.name = fmt.Sprintf("%s-head-%d-", c.branch, len(c.heads)+1)
 	key := "deny"
@@ -174,8 +174,8 @@ func (tr *traffic) push(c *change, what string, do func(githubtest.Files) (strin
 	return tr.done(what, err, func() { c.heads = append(c.heads, head) })
 }
 
-// wrong says what is not, or not yet, as it has to be in the end: the newest head of each
-// open pull request has one verdict and the pull request one comment, which is that of the
+// wrong returns the deviations from the expected final state: the newest head of each open
+// pull request has one verdict, and the pull request has one comment, which is about the
 // newest head; nothing is in progress; no head has two verdicts.
 func (tr *traffic) wrong() []string {
 	runs := map[string][]githubtest.CheckRun{}
@@ -203,7 +203,7 @@ func (tr *traffic) wrong() []string {
 	return out
 }
 
-// verdicts says what is wrong with the check runs of a head.
+// verdicts returns the mistakes in the check runs of a head.
 func (c *change) verdicts(i int, runs []githubtest.CheckRun) string {
 	told := 0
 	for _, r := range runs {
@@ -232,7 +232,7 @@ func (c *change) verdicts(i int, runs []githubtest.CheckRun) string {
 	return ""
 }
 
-// doubled counts heads with more than one check run.
+// doubled returns the number of heads with more than one check run.
 func (tr *traffic) doubled() int {
 	n, runs := 0, map[string]int{}
 	for _, r := range tr.w.hub.CheckRuns() {
@@ -251,7 +251,7 @@ func (tr *traffic) String() string {
 	return strings.Join(out, ", ")
 }
 
-// busy says what a replica has not put away: jobs, directories of fetched repositories.
+// busy returns what a replica has not finished or removed: jobs, directories of fetched repositories.
 func (r *replica) busy() []string {
 	var out []string
 	for _, state := range []string{"pending", "running", "dead"} {
@@ -262,12 +262,12 @@ func (r *replica) busy() []string {
 	return append(out, r.left()...)
 }
 
-// left are directories of fetched repositories, and files in the system's directory for
-// them.
+// left returns the remaining directories of fetched repositories, and files in the system's
+// temporary directory.
 func (r *replica) left() []string {
 	var out []string
 	for _, pattern := range []string{"tmp/*/job-*", "system-tmp/*"} {
-		names, _ := filepath.Glob(filepath.Join(r.dir, pattern)) // the patterns are right
+		names, _ := filepath.Glob(filepath.Join(r.dir, pattern)) // cannot fail: the patterns are valid
 		out = append(out, names...)
 	}
 	rooms, _ := filepath.Glob(filepath.Join(r.dir, "tmp/*"))

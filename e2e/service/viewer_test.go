@@ -15,19 +15,19 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// secret is an object of which pages show that it changes, and nothing of its values.
+// secret is a Secret. Pages show that it changes, but not its values.
 func secret(value string) string {
 	return "apiVersion: v1\nkind: Secret\nmetadata: {name: database, namespace: shop}\nstringData:\n  password: " + value + "\n"
 }
 
-// visitor is a browser of a viewer at the built service.
+// visitor is an HTTP client of a viewer of the built service.
 type visitor struct {
 	*env
 	r      *replica
 	client *http.Client
 }
 
-// visits logs in by way of GitHub's page.
+// visits logs in through GitHub's page.
 func (w *env) visits(r *replica, login string) *visitor {
 	w.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -38,7 +38,7 @@ func (w *env) visits(r *replica, login string) *visitor {
 	return v
 }
 
-// asks sends a request; header is in pairs.
+// asks sends a request. header has names and values in turn.
 func (v *visitor) asks(method, path, body string, header ...string) (*http.Response, string) {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), method, v.r.url+path, strings.NewReader(body))
@@ -54,8 +54,8 @@ func (v *visitor) asks(method, path, body string, header ...string) (*http.Respo
 	return resp, string(text)
 }
 
-// wants asks and complains about another status, and about what the answer lacks, or has
-// behind a "!".
+// wants sends a request and checks the status and the parts of the response. A part with the
+// prefix "!" must be absent.
 func (v *visitor) wants(method, path string, status int, parts ...string) {
 	v.t.Helper()
 	resp, text := v.asks(method, path, "")
@@ -69,7 +69,7 @@ func (v *visitor) wants(method, path string, status int, parts ...string) {
 	}
 }
 
-// pageOf is the path of the scan that a commit's check run links to.
+// pageOf returns the path of the scan that a commit's check run links to.
 func (w *env) pageOf(r *replica, head string) string {
 	w.t.Helper()
 	for _, c := range w.hub.CheckRuns() {
@@ -81,8 +81,8 @@ func (w *env) pageOf(r *replica, head string) string {
 	return ""
 }
 
-// changesASecret opens a pull request that changes a Secret and is refused, with a title
-// that would like to be something else.
+// changesASecret opens a pull request that changes a Secret and is denied, with markup in its
+// title.
 func (w *env) changesASecret() (head string) {
 	w.must(second(w.shop.Push("main", githubtest.Files{"app/secret.yaml": secret("hunter2-before")})))
 	head, err := w.shop.Push("hostile", githubtest.Files{"app/secret.yaml": secret("hunter2-after"), "app/new.yaml": configMap("new", "deny")})
@@ -91,15 +91,15 @@ func (w *env) changesASecret() (head string) {
 	return head
 }
 
-// TestPagesOfTheProgram: the built service shows a scan to who may read its repository,
-// without what Secrets hold, until they log out.
+// TestPagesOfTheProgram: the built service shows a scan, without values of Secrets, to users
+// who may read the repository, until they log out.
 func TestPagesOfTheProgram(t *testing.T) {
 	w := newEnv(t)
 	w.shop.SetRole("alice", "write")
 	r := w.start(t.TempDir(), nil)
 	head := w.changesASecret()
 	w.judged(head, "failure", "1 denied")
-	w.eventually("jobs", r.busy) // the check run is complete before the scan is
+	w.eventually("jobs", r.busy) // the scan ends after its check run is complete
 	path := w.pageOf(r, head)
 
 	stranger := &visitor{w, r, &http.Client{Timeout: 30 * time.Second}}
@@ -140,7 +140,7 @@ func copyOfCookies(w *env, of *visitor) http.CookieJar {
 	return jar
 }
 
-// TestSpoofedViewer: the header by which a proxy names the viewer is nothing from elsewhere.
+// TestSpoofedViewer: the header by which a proxy names the viewer is ignored from other addresses.
 func TestSpoofedViewer(t *testing.T) {
 	w := newEnv(t)
 	o := behindProxy()
@@ -160,7 +160,7 @@ func TestAPIOfTheProgram(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "serve.yaml")
 	w.write(config, fmt.Sprintf("api:\n  tokens:\n    - name: ci\n      sha256: %x\n      repositories: [octo/shop]\n", sha256.Sum256([]byte("the-token"))))
 	r := w.start(t.TempDir(), options{"--config": config, "RECONCILE_EVERY": "0"})
-	w.app.SetWebhook("", "") // only the API tells of pull requests
+	w.app.SetWebhook("", "") // scans are started through the API only
 	number := w.pull(w.shop, "new", "deny")
 	v := &visitor{w, r, http.DefaultClient}
 	start := func(token, repository string) (*http.Response, string) {

@@ -20,27 +20,27 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// letter is a delivery that is not GitHub's own.
+// letter is a delivery that the test sends itself.
 type letter struct {
 	event, guid string
 	body        []byte
-	// header is added to that of GitHub, or replaces it; nothing removes it.
+	// header is added to GitHub's header, or replaces values in it; a nil value removes one.
 	header http.Header
 	// method is POST when empty, path the webhook's.
 	method, path string
-	// chunked does not say how long it is.
+	// chunked sends the body without its length.
 	chunked bool
 }
 
-// copyOf is a letter with the text of a delivery, and a GUID of its own.
+// copyOf returns a letter with the payload of a delivery and a new GUID.
 func copyOf(d githubtest.Delivery, guid string) letter {
 	return letter{event: d.Event, guid: guid, body: d.Payload}
 }
 
-// guid is the n-th of the tests' own.
+// guid returns the n-th GUID for tests.
 func guid(n int) string { return fmt.Sprintf("%08x-1111-4111-8111-111111111111", n) }
 
-// signature is what GitHub would send with a secret.
+// signature returns the signature that GitHub would send with a secret.
 func signature(prefix string, of func() hash.Hash, secret string, body []byte) string {
 	mac := hmac.New(of, []byte(secret))
 	mac.Write(body)
@@ -49,7 +49,7 @@ func signature(prefix string, of func() hash.Hash, secret string, body []byte) s
 
 const signed = "X-Hub-Signature-256"
 
-// post sends a letter, signed as GitHub does, and gives the answer.
+// post sends a letter, signed as by GitHub, and returns the response.
 func (r *replica) post(l letter) (status int, text string, err error) {
 	if l.method == "" {
 		l.method = http.MethodPost
@@ -82,7 +82,7 @@ func (r *replica) post(l letter) (status int, text string, err error) {
 	return resp.StatusCode, string(answer), err
 }
 
-// wants sends a letter and looks at the status of the answer.
+// wants sends a letter and checks the status of the response.
 func (r *replica) wants(what string, l letter, want int) {
 	r.w.t.Helper()
 	if status, text, err := r.post(l); status != want {
@@ -90,8 +90,8 @@ func (r *replica) wants(what string, l letter, want int) {
 	}
 }
 
-// missed opens a pull request that the service is not told of, and gives the delivery
-// that was to tell it.
+// missed opens a pull request whose delivery does not reach the service, and returns the
+// delivery.
 func (w *env) missed(branch string) (head string, d githubtest.Delivery) {
 	w.t.Helper()
 	w.must(second(w.shop.Push(branch, githubtest.Files{"app/" + branch + ".yaml": configMap(branch, "deny")})))
@@ -102,8 +102,8 @@ func (w *env) missed(branch string) (head string, d githubtest.Delivery) {
 	return w.shop.Pull(number).HeadSHA, all[len(all)-1]
 }
 
-// TestForged: what GitHub did not sign is refused, and nothing comes of it. The same text
-// with its signature is taken.
+// TestForged: deliveries that GitHub did not sign are refused and have no effect. The same
+// payload with its signature is accepted.
 func TestForged(t *testing.T) {
 	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
@@ -149,7 +149,7 @@ func TestForged(t *testing.T) {
 	w.judged(head, "failure", denied)
 }
 
-// writes counts what was written at GitHub.
+// writes returns the number of writes at GitHub.
 func (w *env) writes() int {
 	n := 0
 	for _, r := range w.hub.Requests() {
@@ -160,7 +160,7 @@ func (w *env) writes() int {
 	return n
 }
 
-// quiet waits until nothing has been at work for half a second.
+// quiet waits until the service has been idle for half a second.
 func (r *replica) quiet() {
 	r.w.t.Helper()
 	since := time.Now()
@@ -176,8 +176,8 @@ func (r *replica) quiet() {
 	})
 }
 
-// TestReplayed: a delivery that comes again is answered without work; its text under
-// another GUID is looked into, and nothing is told twice or of what is past.
+// TestReplayed: a repeated delivery is acknowledged without work. Its payload with another
+// GUID is processed, but nothing is published twice or for an old head.
 func TestReplayed(t *testing.T) {
 	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
@@ -218,8 +218,8 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-// TestOversized: bodies over 25 MB and endless headers are refused, and many of the
-// largest at once take little memory and keep nobody out.
+// TestOversized: bodies over 25 MB and endless headers are refused, and many of the largest
+// at once need little memory and do not block other deliveries.
 func TestOversized(t *testing.T) {
 	const largest = 25 << 20
 	w := newEnv(t)
@@ -245,7 +245,8 @@ func TestOversized(t *testing.T) {
 	}
 }
 
-// flood sends letters at once, and counts the answers. Meanwhile small ones are answered.
+// flood sends letters concurrently, and counts the responses. Meanwhile it checks that small
+// ones are answered.
 func flood(r *replica, l letter, n int) map[int]int {
 	r.w.t.Helper()
 	var mu sync.Mutex

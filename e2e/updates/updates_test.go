@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestUpdate: a number gives the same update each time, others give others, and no example is
-// modified.
+// TestUpdate: the same number gives the same update each time, different numbers give
+// different updates, and no example is modified.
 func TestUpdate(t *testing.T) {
 	g, err := New()
 	if err != nil {
@@ -37,7 +37,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestOthers: what others write is the same each time, and mostly something.
+// TestOthers: the writes of others are the same each time, and mostly not empty.
 func TestOthers(t *testing.T) {
 	g, err := New()
 	if err != nil {
