@@ -128,7 +128,7 @@ func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Probl
 	return fmt.Errorf("%s does not render: %s%s", escape.Line(root.Dir), escape.Line(lines.Concealed(tree, problem)), hint)
 }
 
-// print writes the objects, or the field, that the flags ask for.
+// print writes the objects, or the field, that the flags select.
 func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.Renderer, result *render.Result) error {
 	located := make([]objects.Located, len(result.Objects))
 	for i, o := range result.Objects {

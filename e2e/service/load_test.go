@@ -188,7 +188,7 @@ func do(client *http.Client, req *http.Request) int {
 	if err != nil {
 		return 0
 	}
-	_, _ = io.Copy(io.Discard, resp.Body) // the status says all
+	_, _ = io.Copy(io.Discard, resp.Body) // only the status matters
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
