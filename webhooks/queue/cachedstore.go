@@ -9,20 +9,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// cachedStore is a store in memory, kept current by a watcher. What this process writes is in
-// it at once.
+// cachedStore is a store with a copy in memory, which a watcher keeps current. Writes of this
+// process are in it at once.
 type cachedStore[T any] struct {
 	*store[T]
-	// changed is called for each entry that changed, in order of its changes; before is nil for
-	// new ones. It must not call the cache.
+	// changed is called for each changed entry, in order of the changes; before.value is nil for
+	// new entries. It must not call the cache.
 	changed func(before, now entry[T])
 
 	mutex   sync.Mutex
 	entries map[string]kept[T]
-	// gone has the sequences at which entries ended, until the watcher has passed them and no
-	// change of the key is under way: what either has until then may be older.
+	// gone maps keys to the sequences at which their entries were deleted, until the watcher has
+	// passed the sequence and no change of the key is in progress: until then either may bring an
+	// older entry.
 	gone map[string]uint64
-	// changing counts the changes under way of a key.
+	// changing counts the changes in progress, by key.
 	changing map[string]int
 	// seen is the last sequence that the watcher brought.
 	seen uint64
@@ -30,7 +31,7 @@ type cachedStore[T any] struct {
 	news chan struct{}
 }
 
-// kept is what a cachedStore keeps of an entry.
+// kept is an entry of a cachedStore without its key.
 type kept[T any] struct {
 	value    *T
 	sequence uint64
@@ -43,7 +44,7 @@ func newCachedStore[T any](t *store[T], changed func(before, now entry[T])) *cac
 	}
 }
 
-// at is what the cache has of a key.
+// at returns the cached entry of a key.
 func (m *cachedStore[T]) at(key string) entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -53,7 +54,7 @@ func (m *cachedStore[T]) at(key string) entry[T] {
 	return entry[T]{key: key, sequence: m.gone[key]}
 }
 
-// change updates the entry of a key, in the stream and here.
+// change updates the entry of a key, in the stream and in the cache.
 func (m *cachedStore[T]) change(ctx context.Context, key, id string, do change[T]) (entry[T], bool, error) {
 	defer m.begin(key)()
 	from := m.at(key)
@@ -68,7 +69,7 @@ func (m *cachedStore[T]) change(ctx context.Context, key, id string, do change[T
 	return e, duplicate, err
 }
 
-// drop removes an entry that the stream turned out not to have: its end was missed.
+// drop removes a cached entry that the stream no longer has: its deletion was missed.
 func (m *cachedStore[T]) drop(stale entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -78,7 +79,7 @@ func (m *cachedStore[T]) drop(stale entry[T]) {
 	}
 }
 
-// read is get, and takes what it read in.
+// read reads the entry of a key from the stream and updates the cache.
 func (m *cachedStore[T]) read(ctx context.Context, key string) (entry[T], error) {
 	defer m.begin(key)()
 	e, err := m.get(ctx, key)
@@ -88,8 +89,8 @@ func (m *cachedStore[T]) read(ctx context.Context, key string) (entry[T], error)
 	return e, err
 }
 
-// begin keeps the end of a key's entry in mind until the function it returns is called: what was
-// read from the stream before it must not come back.
+// begin keeps a later deletion of key in m.gone until end is called, so that an entry read from
+// the stream before the deletion is not cached again.
 func (m *cachedStore[T]) begin(key string) (end func()) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -104,27 +105,27 @@ func (m *cachedStore[T]) begin(key string) (end func()) {
 	}
 }
 
-// forget drops the end of a key's entry once nothing older can come.
+// forget removes a key from m.gone once no older entry can arrive.
 func (m *cachedStore[T]) forget(key string) {
 	if m.gone[key] <= m.seen && m.changing[key] == 0 {
 		delete(m.gone, key)
 	}
 }
 
-// apply takes e in, unless something newer is known: an entry, or that there is none.
+// apply stores e in the cache, unless a newer entry or deletion is known.
 func (m *cachedStore[T]) apply(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.put(e)
 }
 
-// put is apply with the mutex held.
+// put is apply for callers that hold the mutex.
 func (m *cachedStore[T]) put(e entry[T]) {
 	old, had := m.entries[e.key]
 	if e.sequence <= max(old.sequence, m.gone[e.key]) {
 		return
 	}
-	e.write = "" // Only a writer asks for it, and it comes with all of a message's headers.
+	e.write = "" // only a writer needs it, and it keeps all of a message's headers in memory
 	if e.value == nil {
 		delete(m.entries, e.key)
 		m.gone[e.key] = e.sequence
@@ -138,7 +139,7 @@ func (m *cachedStore[T]) put(e entry[T]) {
 	}
 }
 
-// take is apply for what the watcher brings.
+// take applies a message of the watcher.
 func (m *cachedStore[T]) take(message jetstream.Msg) {
 	about, err := message.Metadata()
 	if err != nil {
@@ -148,8 +149,8 @@ func (m *cachedStore[T]) take(message jetstream.Msg) {
 	m.taken(m.decode(message.Subject(), about.Sequence.Stream, message.Headers(), message.Data()))
 }
 
-// taken applies what the watcher brought. A consumer that is being replaced may bring something
-// after the one that replaces it, which brought it as well.
+// taken applies an entry that the watcher brought. A consumer that is being replaced may still
+// deliver messages after its successor, which has delivered them as well.
 func (m *cachedStore[T]) taken(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -165,7 +166,7 @@ func (m *cachedStore[T]) taken(e entry[T]) {
 	m.news = make(chan struct{})
 }
 
-// watch keeps the cache current until ctx ends, or the stream is not what it was: then it calls lost.
+// watch keeps the cache current until ctx ends. If the stream lost messages, it calls lost and returns.
 func (m *cachedStore[T]) watch(ctx context.Context, lost func(error)) {
 	for ctx.Err() == nil {
 		if err := m.follow(ctx); err != nil && ctx.Err() == nil {
@@ -179,9 +180,9 @@ func (m *cachedStore[T]) watch(ctx context.Context, lost func(error)) {
 	}
 }
 
-// follow receives changes until ctx ends or something is wrong with the consumer. Then
-// watch makes another: the library would go on asking for the same one, which may have
-// been on a server that is gone.
+// follow receives changes until ctx ends or the consumer fails. Then watch creates another
+// consumer: the library would keep using the same one, which may have been on a server that
+// is gone.
 func (m *cachedStore[T]) follow(ctx context.Context) error {
 	m.mutex.Lock()
 	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1, MaxResetAttempts: 1}
@@ -211,7 +212,7 @@ func (m *cachedStore[T]) follow(ctx context.Context) error {
 	return nil
 }
 
-// reach waits until the watcher has come to a sequence.
+// reach waits until the watcher has reached a sequence.
 func (m *cachedStore[T]) reach(ctx context.Context, sequence uint64) error {
 	for {
 		m.mutex.Lock()
@@ -228,7 +229,7 @@ func (m *cachedStore[T]) reach(ctx context.Context, sequence uint64) error {
 	}
 }
 
-// catchUp waits until the watcher has seen everything written so far; that writes.
+// catchUp waits until the watcher has seen everything written so far; it writes a mark for that.
 func (m *cachedStore[T]) catchUp(ctx context.Context) error {
 	sequence, err := m.mark(ctx)
 	if err != nil {
@@ -237,7 +238,7 @@ func (m *cachedStore[T]) catchUp(ctx context.Context) error {
 	return m.reach(ctx, sequence)
 }
 
-// all are the entries, in no order.
+// all returns the entries, in no order.
 func (m *cachedStore[T]) all() []entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -248,7 +249,7 @@ func (m *cachedStore[T]) all() []entry[T] {
 	return entries
 }
 
-// len counts the entries.
+// len returns the number of entries.
 func (m *cachedStore[T]) len() int {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// endWait is how long the end of a claim is tried to be stored.
+// endWait is the timeout for storing the end of a claim.
 const endWait = 30 * time.Second
 
-// Claim is a job that this process works on. It ends with exactly one of Done, Retry,
-// Postpone, Bury, Release and Abandon, which also may be called after Context ended, and take effect even if
+// Claim is a job that this process works on. It ends with exactly one of Done, Retry, Postpone,
+// Bury, Release and Abandon. These may be called after Context ended, and take effect even if
 // their own context ends.
 type Claim struct {
-	// Job is what is to be done.
+	// Job is the job that was claimed.
 	Job Job
 	// Attempt counts from 1.
 	Attempt int
@@ -25,24 +25,24 @@ type Claim struct {
 	key, id       string
 	context       context.Context
 	cancel        context.CancelCauseFunc
-	// stop ends the signs of life, and stopped is closed when there are no more.
+	// stop ends the heartbeats, and stopped is closed after the last one.
 	stop    context.CancelFunc
 	stopped chan struct{}
 	end     sync.Once
 }
 
-// Context ends when the work is to stop. Its cause is ErrSuperseded, ErrLost, or that of
-// the context Next was called with.
+// Context returns a context that ends when the work has to stop. Its cause is ErrSuperseded,
+// ErrLost, or that of the context Next was called with.
 func (c *Claim) Context() context.Context { return c.context }
 
-// Exhausted says that the job ended too many processes, which worked on nothing else; it is a
-// dead letter already, and what is left to do is to report its end.
+// Exhausted reports whether the job ended too many processes that worked on nothing else. It is a
+// dead letter already; the worker only has to report the failure.
 func (c *Claim) Exhausted() bool { return c.fatal >= c.queue.config.Attempts }
 
-// Last says that Retry would make the job a dead letter.
+// Last reports whether Retry would make the job a dead letter.
 func (c *Claim) Last() bool { return c.failed+1 >= c.queue.config.Attempts }
 
-// update takes over what the subject holds now.
+// update cancels the claim if it was lost or its job was superseded.
 func (c *Claim) update(now *record) {
 	switch {
 	case !now.holds(c.id):
@@ -52,7 +52,7 @@ func (c *Claim) update(now *record) {
 	}
 }
 
-// beat renews the lease until stopped.
+// beat renews the claim's lease until ctx ends, and cancels the claim if that fails.
 func (c *Claim) beat(ctx context.Context) {
 	defer close(c.stopped)
 	err := beat(ctx, c.queue.config.Lease, func(ctx context.Context) error {
@@ -72,8 +72,8 @@ func (c *Claim) beat(ctx context.Context) {
 	}
 }
 
-// beat renews the lease until ctx ends; then it returns nil. When none was taken for
-// nearly a lease, or sign says that it is too late, it returns why.
+// beat calls sign every third of the lease until ctx ends; then it returns nil. It returns an
+// error when none succeeded for nearly a lease, or sign returned ErrLost.
 func beat(ctx context.Context, lease time.Duration, sign func(context.Context) error) error {
 	last := time.Now()
 	for pause(ctx, lease/3) {
@@ -93,8 +93,7 @@ func beat(ctx context.Context, lease time.Duration, sign func(context.Context) e
 	return nil
 }
 
-// Done says that the job needs nothing more. A scan record that still says that it is
-// running becomes completed.
+// Done ends a job that succeeded. A scan record that is not over becomes completed.
 func (c *Claim) Done(ctx context.Context) error {
 	_, err := c.finish(ctx, "done", func(ctx context.Context) error {
 		return c.queue.conclude(ctx, c, Completed, "")
@@ -102,8 +101,8 @@ func (c *Claim) Done(ctx context.Context) error {
 	return err
 }
 
-// Retry returns the job to the queue after its attempt failed, to be tried again later; after the
-// last attempt it becomes a dead letter, and dead is true.
+// Retry returns a failed job to the queue for a later attempt. After the last attempt the job
+// becomes a dead letter, and dead is true.
 func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
 	if c.Last() {
 		superseded, err := c.bury(ctx, why)
@@ -119,11 +118,11 @@ func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
 	return false, err
 }
 
-// longestRest bounds Postpone: GitHub's limits are by the hour.
+// longestRest limits Postpone: GitHub's rate limits are per hour.
 const longestRest = time.Hour
 
-// Postpone returns the job to the queue for later, at a time but within an hour, without counting
-// the attempt: nothing is wrong with it.
+// Postpone returns the job to the queue until a time within the next hour, without counting the
+// attempt, since the job is not the cause.
 func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error {
 	if latest := c.queue.now().Add(longestRest); until.After(latest) {
 		until = latest
@@ -136,8 +135,8 @@ func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error 
 	return err
 }
 
-// Bury makes the job a dead letter at once. Its scan record becomes failed, unless it says
-// already how it ended.
+// Bury makes the job a dead letter at once. Its scan record becomes failed, unless it is over
+// already.
 func (c *Claim) Bury(ctx context.Context, why error) error {
 	_, err := c.bury(ctx, why)
 	return err
@@ -152,11 +151,11 @@ func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error
 	}, nil)
 }
 
-// Release returns the job to the queue as if it had not been claimed, since this process ends or
-// cannot do any job now.
+// Release returns the job to the queue as if it had not been claimed, since this process stops or
+// cannot process any job now.
 func (c *Claim) Release(ctx context.Context) error { return c.release(ctx, true) }
 
-// release is Release. begun is set if the job was handed out.
+// release does the work of Release. begun is set if the job was handed out.
 func (c *Claim) release(ctx context.Context, begun bool) error {
 	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
 		return c.queue.requeue(ctx, c.Job, c.Attempt, "")
@@ -164,8 +163,8 @@ func (c *Claim) release(ctx context.Context, begun bool) error {
 	return err
 }
 
-// finish ends the claim: before, what has to be stored first; then the record as leave
-// has it, or no record if leave is nil. A superseded claim only lets go.
+// finish ends the claim: it calls before, then stores the record that leave modified, or removes
+// the record if leave is nil. For a superseded claim it only removes the holder.
 func (c *Claim) finish(ctx context.Context, outcome string, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
 	err = fmt.Errorf("claim on job %s ended twice", c.Job.ID)
 	c.end.Do(func() {
@@ -187,8 +186,8 @@ func (c *Claim) finish(ctx context.Context, outcome string, before func(context.
 	return superseded, err
 }
 
-// Abandon ends a claim of which nothing can be stored, as one that was lost: the subject is
-// free after the lease. It does nothing when the claim has ended already.
+// Abandon ends a claim without storing anything, like a lost one: the subject is free after the
+// lease. It does nothing when the claim has ended already.
 func (c *Claim) Abandon() {
 	c.end.Do(func() {
 		c.queue.schedule.untrack(c)
@@ -197,8 +196,8 @@ func (c *Claim) Abandon() {
 	})
 }
 
-// drop ends the signs of life. Without them the subject is free after the lease even if
-// letting go failed.
+// drop ends the heartbeats. Without them the subject is free after the lease even if letGo
+// failed.
 func (c *Claim) drop() {
 	c.stop()
 	<-c.stopped
@@ -206,8 +205,8 @@ func (c *Claim) drop() {
 	c.queue.schedule.endWork(c.key)
 }
 
-// letGo stores what has to be, and then the record. The claim's record is this claim's
-// until then, so what is stored before is of this claim as well.
+// letGo calls before, and then stores the record. As long as the record is this claim's, what
+// before stores is this claim's as well.
 func (c *Claim) letGo(ctx context.Context, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
 	now := c.queue.jobs.at(c.key).value
 	switch {

@@ -7,49 +7,49 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// Config says where a queue is and how it hands jobs out. Zero values mean the defaults.
+// Config is the configuration of a queue. Zero values mean the defaults.
 type Config struct {
-	// Dir is the data directory of the embedded server, made if need be. It is used when
+	// Dir is the data directory of the embedded server, created if needed. It is used when
 	// URL is empty, by one process at a time.
 	Dir string
 	// URL names an external NATS with JetStream: one or several URLs, separated by commas.
 	URL string
-	// CredentialsFile holds the credentials for it: a JWT and its key, as nsc writes them.
+	// CredentialsFile holds the credentials for that NATS: a JWT and its key, as nsc writes them.
 	CredentialsFile string
-	// CAFile holds the certificates, in PEM, that the servers' own are checked against;
+	// CAFile holds the CA certificates, in PEM, that verify the servers' certificates;
 	// the system's when empty.
 	CAFile string
-	// Replicas is how many servers keep each thing. 0: one when embedded, else as many as
-	// the cluster has, up to 3.
+	// Replicas is the number of servers that store each stream. 0: one when embedded, else as
+	// many as the cluster has, up to 3.
 	Replicas int
-	// Lease is how long what a dead process held stays taken. 30 seconds when 0.
+	// Lease is how long a dead process keeps what it held. 30 seconds when 0.
 	Lease time.Duration
-	// Attempts is how often a job may fail, and how often a process that works on nothing else
-	// may end of it, before it is given up. 5 when 0.
+	// Attempts is how often a job may fail, and how often a process that works on this job
+	// alone may end, before the job becomes a dead letter. 5 when 0.
 	Attempts int
 	// Backoff is how long a job rests after its first, second, ... failed attempt; the last
-	// holds for all that follow. 10 s, 30 s, 2 min, 10 min when empty.
+	// value holds for all later ones. 10 s, 30 s, 2 min, 10 min when empty.
 	Backoff []time.Duration
 	// PerInstallation is the most jobs of one installation in progress at a time, over all
-	// replicas. 0 is no bound.
+	// replicas. 0 means no limit.
 	PerInstallation int
 	// KeepAge is how long scan records, reports and dead letters are kept. 720 hours when 0.
 	KeepAge time.Duration
-	// KeepScans is the most records of scans that ended; the oldest go first, with their
+	// KeepScans is the most records of ended scans; the oldest are removed first, with their
 	// reports. 100,000 when 0.
 	KeepScans int
 	// KeepDeliveries is the most deliveries that are remembered; the oldest are forgotten
 	// first. 500,000 when 0.
 	KeepDeliveries int
-	// KeepBytes is the most that reports take; the oldest go first. 4 GiB when 0.
+	// KeepBytes is the maximum total size of reports; the oldest are removed first. 4 GiB when 0.
 	KeepBytes int64
-	// Failed is called with what only another start of the process ends. It may be nil.
+	// Failed is called with an error from which only a restart of the process recovers. It may be nil.
 	Failed func(error)
-	// Log gets what went wrong on the way; nil discards it.
+	// Log receives errors that no caller gets; nil discards them.
 	Log *slog.Logger
-	// Metrics counts; nil does not.
+	// Metrics receives the counters; it may be nil.
 	Metrics *metrics.Queue
-	// Now is the clock; nil is time.Now.
+	// Now returns the current time; nil is time.Now.
 	Now func() time.Time
 }
 
@@ -88,7 +88,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// backoff is how long a job rests after its attempt-th attempt failed.
+// backoff returns how long a job rests after its attempt-th failure.
 func (c Config) backoff(attempt int) time.Duration {
 	return c.Backoff[max(0, min(attempt, len(c.Backoff))-1)]
 }

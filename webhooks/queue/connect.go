@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// connectExternal connects to the servers of the configuration, and again whenever the
-// connection is lost.
+// connectExternal connects to the servers of the configuration. The connection reconnects
+// whenever it is lost.
 func connectExternal(ctx context.Context, c Config) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("preadmit"), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
@@ -44,8 +44,8 @@ func connectExternal(ctx context.Context, c Config) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// dial is nats.Connect that ends with ctx: that one tries each server for seconds that says
-// nothing. Should it connect all the same, the connection is closed.
+// dial calls nats.Connect and returns when ctx ends. nats.Connect takes no context, and waits
+// seconds for a server that does not answer. If it connects after ctx ended, the connection is closed.
 func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, error) {
 	type result struct {
 		conn *nats.Conn
@@ -70,21 +70,21 @@ func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, e
 	}
 }
 
-// Unavailable reports whether an error of Open may end by itself: no server of an external NATS can
-// be reached, or the cluster has no leader yet, or too few servers. Credentials and
-// certificates that are not taken are none of these.
+// Unavailable reports whether the cause of an error of Open may go away by itself: no server of an
+// external NATS can be reached, or the cluster has no leader yet, or too few servers. Rejected
+// credentials or certificates are not such a cause.
 func Unavailable(err error) bool {
-	var network net.Error // a deadline is one too
+	var network net.Error // an exceeded deadline is one too
 	var op *net.OpError
 	switch {
-	case errors.As(err, &op) && op.Op == "remote error": // of TLS: the server refuses
+	case errors.As(err, &op) && op.Op == "remote error": // of TLS: the server rejects the client
 		return false
 	case errors.As(err, &network):
 		return true
 	}
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
-		const noPeers = 10005 // a cluster whose servers are not all there
+		const noPeers = 10005 // too few servers of the cluster are running
 		return api.ErrorCode == noPeers || api.Code == 503 && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 	}
 	for _, away := range []error{nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrStaleConnection, nats.ErrDisconnected,

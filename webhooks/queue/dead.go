@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// mostDead is how many dead letters are kept; the oldest go first.
+// mostDead is the maximum number of dead letters; the oldest are removed first.
 const mostDead = 10000
 
-// Dead is a job that was given up.
+// Dead is a dead letter: a job that will not be tried again.
 type Dead struct {
 	Job Job `json:"job"`
 	// Why is one line.
 	Why      string    `json:"why"`
 	Attempts int       `json:"attempts"`
 	At       time.Time `json:"at"`
-	// Sequence names it for Revive.
+	// Sequence identifies it for Revive.
 	Sequence uint64 `json:"-"`
 }
 
-// putDead stores a dead letter. There is one for each job.
+// putDead stores a dead letter. Each job has at most one.
 func (q *Queue) putDead(ctx context.Context, j Job, why string, attempts int) error {
 	_, _, err := q.dead.change(ctx, j.Subject()+"."+j.ID, "", func(*Dead) (*Dead, error) {
 		return &Dead{Job: j, Why: why, Attempts: attempts, At: q.now()}, nil
@@ -46,8 +46,9 @@ func (q *Queue) Dead(_ context.Context, limit int) ([]Dead, error) {
 	return letters, nil
 }
 
-// Revive makes a dead letter a job again, with a new id, and returns that job. If its subject
-// has a job already that one is given: it is newer. ErrNotFound: there is no such letter.
+// Revive turns a dead letter into a job again, with a new id, and returns that job. If its subject
+// has a job already, it returns that one, which is newer. ErrNotFound means that there is no
+// such letter.
 func (q *Queue) Revive(ctx context.Context, sequence uint64) (Job, error) {
 	for _, e := range q.dead.all() {
 		if e.sequence == sequence {
@@ -57,7 +58,7 @@ func (q *Queue) Revive(ctx context.Context, sequence uint64) (Job, error) {
 	return Job{}, fmt.Errorf("dead letter %d: %w", sequence, ErrNotFound)
 }
 
-// revive stores the job before it removes the letter: a crash between leaves both, and
+// revive stores the job before it removes the letter: after a crash in between both exist, and
 // another Revive finds the job.
 func (q *Queue) revive(ctx context.Context, e entry[Dead]) (Job, error) {
 	j := e.value.Job
@@ -78,7 +79,7 @@ func (q *Queue) revive(ctx context.Context, e entry[Dead]) (Job, error) {
 	return left.value.Job, q.dropDead(ctx, e)
 }
 
-// dropDead removes a letter unless it was written anew.
+// dropDead removes a letter unless it was replaced.
 func (q *Queue) dropDead(ctx context.Context, e entry[Dead]) error {
 	_, _, err := q.dead.change(ctx, e.key, "", func(now *Dead) (*Dead, error) {
 		if now == nil || !e.value.At.Equal(now.At) {

@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// deliveryAge is how long deliveries are remembered. GitHub offers to send a delivery again
-// for three days.
+// deliveryAge is how long deliveries are remembered. GitHub can redeliver for three days.
 const deliveryAge = 4 * 24 * time.Hour
 
-// delivery is what is remembered of one.
+// delivery is the stored value of a delivery.
 type delivery struct {
 	Event string `json:"event"`
 }
 
-// deliveryKey names a delivery in a subject, whatever its GUID holds.
+// deliveryKey returns the key of a delivery, for any GUID.
 func deliveryKey(guid string) string {
 	if checkID(guid) == nil && guid != markKey {
 		return "d." + guid
@@ -38,7 +37,7 @@ func (q *Queue) Seen(ctx context.Context, guid string) (bool, error) {
 	return e.value != nil, nil
 }
 
-// Remember notes that a delivery was dealt with: call it after Enqueue.
+// Remember records that a delivery was processed: call it after Enqueue.
 func (q *Queue) Remember(ctx context.Context, guid, event string) error {
 	_, _, err := q.deliveries.update(ctx, entry[delivery]{key: deliveryKey(guid)}, "", func(now *delivery) (*delivery, error) {
 		if now != nil {

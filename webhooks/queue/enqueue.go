@@ -14,10 +14,9 @@ import (
 // scans are recorded.
 const mostReplaced = 16
 
-// Enqueue stores a job; it is durable on return. A job of the same subject that is there
-// is replaced: one that waits is not done, and one that is worked on is stopped. Its
-// scan record becomes superseded. fresh is false if the job's delivery brought the
-// subject's job already: then nothing changed.
+// Enqueue stores a job; it is durable on return. It replaces an existing job of the same subject:
+// a waiting one is not done, and one in progress is stopped. Its scan record becomes superseded.
+// fresh is false if the subject already has a job of the same delivery: then nothing changes.
 func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err error) {
 	if j, err = q.complete(j); err != nil {
 		return j, false, err
@@ -46,14 +45,14 @@ func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err
 	}
 	q.config.Metrics.Enqueued(string(j.Kind), outcome)
 	if e.value == nil || e.value.Job.ID != j.ID {
-		return j, true, nil // it came and went
+		return j, true, nil // it is already done
 	}
 	q.settleSoon(ctx, e)
 	return e.value.Job, true, nil
 }
 
-// settleSoon has the scans of replaced jobs recorded, which nobody has to wait for: until then
-// they are known from the record, and the claim of the job makes sure.
+// settleSoon queues the recording of replaced jobs' scans, which no caller has to wait for: until
+// then they are derived from the record, and claiming the job records them at the latest.
 func (q *Queue) settleSoon(ctx context.Context, e entry[record]) {
 	switch n := len(e.value.Replaced); {
 	case n == 0:
@@ -62,12 +61,12 @@ func (q *Queue) settleSoon(ctx context.Context, e entry[record]) {
 	default:
 		select {
 		case q.unsettled <- e.key:
-		default: // There are more than can be written; the record keeps them.
+		default: // The channel is full; the record keeps the replaced jobs.
 		}
 	}
 }
 
-// settleAll does what settleSoon left to do, until the queue is closed.
+// settleAll records the scans that settleSoon queued, until the queue is closed.
 func (q *Queue) settleAll() {
 	for {
 		select {
@@ -85,7 +84,7 @@ func (q *Queue) trySettle(ctx context.Context, r *record) {
 	}
 }
 
-// complete fills in what Enqueue makes, and refuses what cannot be stored.
+// complete sets the fields that Enqueue provides, and rejects invalid jobs.
 func (q *Queue) complete(j Job) (Job, error) {
 	if err := j.check(); err != nil {
 		return j, err
@@ -102,7 +101,7 @@ func (q *Queue) complete(j Job) (Job, error) {
 	return j, checkID(j.ID)
 }
 
-// deliveryOf names a job by its delivery: one delivery may bring jobs of several subjects.
+// deliveryOf returns the id of a job's write: one delivery may cause jobs of several subjects.
 func deliveryOf(j Job) string {
 	if j.Delivery == "" {
 		return ""
@@ -110,7 +109,7 @@ func deliveryOf(j Job) string {
 	return j.Delivery + "/" + j.Subject()
 }
 
-// checkID refuses ids that would not be one part of a subject.
+// checkID rejects ids that cannot be one part of a subject.
 func checkID(id string) error {
 	odd := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-'
@@ -121,5 +120,5 @@ func checkID(id string) error {
 	return nil
 }
 
-// now is the time, without what only this process can compare.
+// now returns the time in UTC without the monotonic clock reading, as it is stored.
 func (q *Queue) now() time.Time { return q.config.Now().Round(0).UTC() }

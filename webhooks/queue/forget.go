@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Forget drops the jobs, dead letters, scans and reports of an installation's repositories;
-// none means all of the installation. Jobs that are being worked on are stopped. Jobs
-// that are about the installation itself stay.
+// Forget removes the jobs, dead letters, scans and reports of an installation's repositories;
+// none means all of the installation. Jobs in progress are stopped. Jobs about the installation
+// itself stay.
 func (q *Queue) Forget(ctx context.Context, installation int64, repositories []int64) error {
 	gone := func(i, r int64) bool {
 		return i == installation && r != 0 && (len(repositories) == 0 || slices.Contains(repositories, r))
@@ -44,7 +44,7 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 	return nil
 }
 
-// synchronize takes over what other replicas have written so far.
+// synchronize waits until this process knows what other replicas have written so far.
 func (q *Queue) synchronize(ctx context.Context) error {
 	if q.schedule.alone {
 		return nil
@@ -54,7 +54,7 @@ func (q *Queue) synchronize(ctx context.Context) error {
 	return errors.Join(q.jobs.catchUp(ctx), q.scans.catchUp(ctx), q.dead.catchUp(ctx))
 }
 
-// forgetJob drops the job of a subject, and the scans that are known from it.
+// forgetJob removes the job of a subject, and the scans that are derived from it.
 func (q *Queue) forgetJob(ctx context.Context, key string) error {
 	var had record
 	_, _, err := q.jobs.change(ctx, key, "", func(now *record) (*record, error) {
@@ -74,8 +74,8 @@ func (q *Queue) forgetJob(ctx context.Context, key string) error {
 	return q.forgetScan(ctx, had.Job)
 }
 
-// forgetScan drops the scan of a job that was dropped. Where there is no record yet it says
-// so all the same: a write that is about to make one, of settle or a claim, is refused then.
+// forgetScan removes the scan of a removed job. Without a record it stores a deletion all the
+// same, so that a concurrent write by settle or a claim is rejected.
 func (q *Queue) forgetScan(ctx context.Context, j Job) error {
 	if !j.Kind.Judges() {
 		return nil
@@ -86,7 +86,7 @@ func (q *Queue) forgetScan(ctx context.Context, j Job) error {
 	return q.changeScan(ctx, scanOf(j), func(*Scan) (*Scan, error) { return nil, nil })
 }
 
-// remove is the change to nothing.
+// remove is the change that deletes an entry.
 func remove[T any](now *T) (*T, error) {
 	if now == nil {
 		return nil, errUnchanged

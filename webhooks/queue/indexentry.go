@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// indexEntry is a scan in the index. It holds what others hold anyway: a record is that of the
-// cache, and a job that of its subject's record.
+// indexEntry is a scan in the index. It points at shared values: the record in the cache, or the
+// job in its subject's record.
 type indexEntry struct {
-	// record is nil as long as nothing is stored of the scan itself.
+	// record is nil if the scan has no record.
 	record *Scan
-	// job is what is known of such a scan, and by what took its place before it was claimed;
-	// empty as long as it waits.
+	// job is the job of such a scan, and by is the id of the job that superseded it before it was
+	// claimed; empty while it waits.
 	job *Job
 	by  string
 }
 
-// scan is all that is known.
+// scan returns a copy of the scan.
 func (p *indexEntry) scan() Scan { return *p.known() }
 
-// known is scan, not to be changed: to look through many takes no copies of records.
+// known returns the scan, which must not be modified; it avoids copies when many are searched.
 func (p *indexEntry) known() *Scan {
 	if p.record != nil {
 		return p.record
@@ -32,7 +32,7 @@ func (p *indexEntry) known() *Scan {
 	return &s
 }
 
-// over reports whether there is a record that says that the scan ended.
+// over reports whether the scan has a record and has ended.
 func (p *indexEntry) over() bool { return p != nil && p.record != nil && p.record.State.Over() }
 
 func (p *indexEntry) id() string {
@@ -49,7 +49,7 @@ func (p *indexEntry) created() time.Time {
 	return p.job.Created
 }
 
-// keys are the lists that a scan is in.
+// keys returns the keys of the lists that contain the scan.
 func (p *indexEntry) keys() [3]indexKey {
 	if s := p.record; s != nil {
 		return [3]indexKey{{}, {repository: s.Repository}, {name: nameOf(s.Owner, s.Repo)}}
@@ -57,7 +57,7 @@ func (p *indexEntry) keys() [3]indexKey {
 	return [3]indexKey{{}, {repository: p.job.Repository}, {name: nameOf(p.job.Owner, p.job.Repo)}}
 }
 
-// oldest orders entries: the oldest first.
+// oldest compares entries by creation time, then id.
 func oldest(p, q *indexEntry) int {
 	if c := p.created().Compare(q.created()); c != 0 {
 		return c
@@ -65,17 +65,17 @@ func oldest(p, q *indexEntry) int {
 	return strings.Compare(p.id(), q.id())
 }
 
-// indexKey is what scans are looked for by: the number of their repository, or its name in
-// lower case. The zero key is that of all scans.
+// indexKey is the key of a list of scans: the id of their repository, or its name in lower case.
+// The zero key is that of all scans.
 type indexKey struct {
 	repository int64
 	name       string
 }
 
-// nameOf names a repository, of which GitHub ignores the case.
+// nameOf returns a repository's name in lower case, since GitHub ignores case.
 func nameOf(owner, repo string) string { return strings.ToLower(owner + "/" + repo) }
 
-// indexKey returns the list that has everything that matches the filter, and the least besides.
+// indexKey returns the key of the shortest list that contains everything that matches the filter.
 func (f ScanFilter) indexKey() indexKey {
 	switch {
 	case f.Repository != 0:
@@ -86,8 +86,8 @@ func (f ScanFilter) indexKey() indexKey {
 	return indexKey{}
 }
 
-// scanLists have entries by their keys, each in order. The newest are last, where most come:
-// then none has to be moved.
+// scanLists are lists of entries, each from the oldest to the newest. New entries usually go to
+// the end, where no other has to be moved.
 type scanLists map[indexKey][]*indexEntry
 
 func (s scanLists) put(p *indexEntry) {
@@ -97,7 +97,7 @@ func (s scanLists) put(p *indexEntry) {
 	}
 }
 
-// take removes an entry that is there.
+// take removes an existing entry.
 func (s scanLists) take(p *indexEntry) {
 	for _, where := range p.keys() {
 		at, _ := slices.BinarySearchFunc(s[where], p, oldest)

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// maxInterned bounds the texts that interner keeps.
+// maxInterned limits the strings that interner keeps.
 const maxInterned = 4096
 
-// interner lets texts that many records have be in memory once: names of repositories, of
-// states, of people.
+// interner lets equal strings of many records share memory: names of repositories, of states,
+// of people.
 type interner struct {
 	mutex sync.Mutex
 	known map[string]string
 }
 
-// share replaces texts by equal ones that others hold already.
+// share replaces strings by equal ones that are known already.
 func (w *interner) share(texts ...*string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -32,20 +32,20 @@ func (w *interner) one(text string) string {
 		return known
 	}
 	if w.known == nil || len(w.known) == maxInterned {
-		w.known = map[string]string{} // Those in use will be met again.
+		w.known = map[string]string{} // those in use will be added again
 	}
-	text = strings.Clone(text) // It may be part of something large.
+	text = strings.Clone(text) // it may be part of a large buffer
 	w.known[text] = text
 	return text
 }
 
-// shareJob is share for what jobs have in common. The job must be nobody else's yet.
+// shareJob shares the strings that jobs have in common. No other goroutine may use the job yet.
 func (w *interner) shareJob(j *Job) {
 	w.share((*string)(&j.Kind), &j.Owner, &j.Repo, &j.Ref, &j.Base, &j.Sender, &j.Reason)
-	j.Command = strings.Clone(j.Command) // The comment that it begins may be long.
+	j.Command = strings.Clone(j.Command) // the comment that it is part of may be long
 }
 
-// shareRecord is share for a subject's record.
+// shareRecord shares the strings of a subject's record.
 func (w *interner) shareRecord(r *record) {
 	w.shareJob(&r.Job)
 	for i := range r.Replaced {
@@ -56,7 +56,7 @@ func (w *interner) shareRecord(r *record) {
 	}
 }
 
-// shareScan is share for a scan.
+// shareScan shares the strings of a scan.
 func (w *interner) shareScan(s *Scan) {
 	w.share((*string)(&s.Kind), (*string)(&s.State), &s.Owner, &s.Repo, &s.Author, &s.Base, &s.Ref, &s.BaseRef,
 		&s.Stage, &s.Conclusion, &s.Reason)

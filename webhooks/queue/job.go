@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind is what a job is about.
+// Kind is the kind of a job.
 type Kind string
 
 // Kinds of jobs.
@@ -17,71 +17,70 @@ const (
 	KindPull Kind = "pull"
 	// KindGroup judges the merge group Base..Head.
 	KindGroup Kind = "merge-group"
-	// KindPush judges the default branch, for code scanning to compare with.
+	// KindPush judges the default branch, as the baseline of code scanning.
 	KindPush Kind = "push"
-	// KindCommand does what an issue comment asks for.
+	// KindCommand executes the command in an issue comment.
 	KindCommand Kind = "command"
-	// KindResolve looks up the pull requests of commit Head, which is to be judged again.
+	// KindResolve looks up the pull requests of commit Head, whose check was requested again.
 	KindResolve Kind = "resolve"
-	// KindInstallation enqueues the open pull requests of repositories that came.
+	// KindInstallation enqueues the open pull requests of added repositories.
 	KindInstallation Kind = "installation"
-	// KindForget drops what is kept of an installation or of repositories that went.
+	// KindForget removes the data of an installation or of removed repositories.
 	KindForget Kind = "forget"
 )
 
-// Judges reports whether jobs of the kind judge something, and so have scan records.
+// Judges reports whether jobs of the kind judge a change, and so have scan records.
 func (k Kind) Judges() bool { return k == KindPull || k == KindGroup || k == KindPush }
 
-// Job is what is to be done. It is kept as JSON; fields that a newer replica added are
-// ignored by older ones.
+// Job is a unit of work. It is stored as JSON; older replicas ignore fields that newer ones
+// added.
 type Job struct {
-	// ID names the job, and its scan if it judges. Enqueue makes a UUIDv7 if it is empty.
+	// ID identifies the job, and its scan if it judges. If it is empty, Enqueue sets a UUIDv7.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Installation and Repository are GitHub's numbers. Unlike names they survive renames.
+	// Installation and Repository are GitHub's ids. Unlike names they survive renames.
 	Installation int64  `json:"installation"`
 	Repository   int64  `json:"repository,omitempty"`
 	Owner        string `json:"owner,omitempty"`
 	Repo         string `json:"repo,omitempty"`
 	Pull         int    `json:"pull,omitempty"`
-	// Head, Base and Ref are object names and the ref as the event has them. They are hints,
+	// Head, Base and Ref are the object names and the ref of the event. They are hints,
 	// except for KindGroup and KindResolve.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
 	Ref  string `json:"ref,omitempty"`
-	// Fresh has it judged again although there is a verdict. A job that supersedes a fresh
+	// Fresh requests a new scan although there is a verdict. A job that supersedes a fresh
 	// one is fresh as well.
 	Fresh bool `json:"fresh,omitempty"`
-	// Cancel says that a merge group is gone.
+	// Cancel means that a merge group was destroyed.
 	Cancel bool `json:"cancel,omitempty"`
 	// Command is the first line of the comment numbered Comment, and Sender its author.
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Comment int64  `json:"comment,omitempty"`
-	// Approved is the one commit that Sender approved though it is of a fork; "" without
-	// such a wish. Whatever supersedes the job keeps it, with Command and Sender.
+	// Approved is the commit of a fork that Sender approved, or "". A job that supersedes this
+	// one keeps it, with Command and Sender.
 	Approved string `json:"approved,omitempty"`
-	// Repositories are those that KindInstallation and KindForget are about; none: all of
-	// the installation.
+	// Repositories are those of KindInstallation and KindForget; none means all of the
+	// installation.
 	Repositories []int64 `json:"repositories,omitempty"`
-	// Reason says why the job is there: "pull_request.synchronize", "api".
+	// Reason is the event that caused the job, like "pull_request.synchronize" or "api".
 	Reason string `json:"reason,omitempty"`
-	// Delivery is the GUID of the delivery that it came with; empty without one.
+	// Delivery is the GUID of the delivery that caused the job; empty without one.
 	Delivery string `json:"delivery,omitempty"`
-	// Created is when it was enqueued; Enqueue sets it.
+	// Created is the time at which it was enqueued; Enqueue sets it.
 	Created time.Time `json:"created"`
 }
 
-// Subject names what the job is about: "<installation>.<repository>.<what>". Of jobs with
-// the same subject one is pending at a time, and one is worked on. It holds letters,
-// digits, dots and '-' only.
+// Subject returns "<installation>.<repository>.<what>". Of the jobs with the same subject one is
+// pending at a time, and one is worked on. It consists of letters, digits, dots and '-' only.
 func (j Job) Subject() string {
 	return strconv.FormatInt(j.Installation, 10) + "." + strconv.FormatInt(j.Repository, 10) + "." + j.what()
 }
 
-// what is the last part of the subject. Changes to the list of an installation's
-// repositories do not supersede one another but for those of the same direction, which
-// merge takes together.
+// what returns the last part of the subject. Changes to the list of an installation's
+// repositories have a subject for additions and one for removals; merge joins their
+// repositories when one supersedes another.
 func (j Job) what() string {
 	switch j.Kind {
 	case KindPull:
@@ -104,7 +103,7 @@ func (j Job) what() string {
 	return "installation-added"
 }
 
-// check refuses jobs whose subject would not name anything.
+// check rejects jobs with missing or invalid fields.
 func (j Job) check() error {
 	switch {
 	case !slices.Contains([]Kind{KindPull, KindGroup, KindPush, KindCommand, KindResolve, KindInstallation, KindForget}, j.Kind):
@@ -126,7 +125,7 @@ func hexadecimal(name string) bool {
 	return (len(name) == 40 || len(name) == 64) && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// merge is what is to be done when j takes the place of old.
+// merge returns j with what it keeps of old, the job that it replaces.
 func (j Job) merge(old Job) Job {
 	j.Fresh = j.Fresh || old.Fresh
 	if j.Kind == KindPull && j.Command == "" && old.Command != "" {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Lock takes a name that one replica holds at a time, such as that of a task which only
-// one should do: letters, digits and '-'. held ends with ctx, when release is called, and
-// when the name could not be kept; its cause is then ErrLost. The error is ErrLocked if
-// another holds it. What a dead process held is free after the lease.
+// Lock locks a name, such as that of a task, for this replica: letters, digits and '-'. held ends
+// with ctx, when release is called, and when the lock was lost; its cause is then ErrLost. The
+// error is ErrLocked if another replica has the lock. The lock of a dead process is free after
+// the lease.
 func (q *Queue) Lock(ctx context.Context, name string) (held context.Context, release func(), err error) {
 	if err := checkID(name); err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func (q *Queue) Lock(ctx context.Context, name string) (held context.Context, re
 	}, nil
 }
 
-// keepLock renews the lease: the stream drops what is older than the lease.
+// keepLock renews the lock: the stream removes messages older than the lease.
 func (q *Queue) keepLock(ctx context.Context, e entry[holder]) error {
 	claim := e.value.Claim
 	return beat(ctx, q.config.Lease, func(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (q *Queue) keepLock(ctx context.Context, e entry[holder]) error {
 	})
 }
 
-// unlock lets go of a name. If that fails it is free after the lease.
+// unlock releases a name. If that fails, it is free after the lease.
 func (q *Queue) unlock(ctx context.Context, name, claim string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
 	defer cancel()

@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// mendEvery is how often the embedded server is looked at.
+// mendEvery is how often the health of the embedded server is checked.
 const mendEvery = time.Second
 
-// mend starts the embedded server again when it takes no writes and the disk does: one write
-// that failed has a stream refuse all others, for as long as the server lives.
+// mend restarts the embedded server when it rejects writes although the disk accepts them: after
+// one failed write a stream rejects all others until the server is restarted.
 func (q *Queue) mend() {
 	full := false
 	for pause(q.context, mendEvery) {
@@ -41,13 +41,13 @@ func (q *Queue) mend() {
 	}
 }
 
-// intact reports whether the streams have all that this process has seen of them.
+// intact returns an error unless the streams have all messages that this process has seen.
 func (q *Queue) intact(ctx context.Context) error {
 	return errors.Join(q.jobs.intact(ctx), q.scans.intact(ctx), q.dead.intact(ctx))
 }
 
-// lost is called with what makes that this process knows of things that are not stored. Another start
-// reads what is there.
+// lost reports that this process knows things that are not stored. A restart of the service reads
+// what is stored.
 func (q *Queue) lost(err error) {
 	key := "nats.url"
 	if q.embedded != nil {
@@ -56,13 +56,13 @@ func (q *Queue) lost(err error) {
 	q.config.Failed(fmt.Errorf("%s: %w; start the service again, which goes by what is stored", key, err))
 }
 
-// missingFor is how long a stream is not to be there until it is taken to be gone: a cluster may say
-// so of one while it starts.
+// missingFor is how long a stream must be missing before it counts as deleted: a starting cluster
+// may briefly report existing streams as missing.
 const missingFor = 10 * time.Second
 
-// intact is Queue.intact for one stream. An embedded server that could not write may have shown a
-// message that is not there any more; an external one may have lost its disk, or been told to delete
-// the stream. It waits for a server that answers.
+// intact does the work of Queue.intact for one stream. An embedded server that could not write may
+// have delivered a message that is no longer stored; an external one may have lost its disk, or
+// its stream may have been deleted. It waits for a server that answers.
 func (m *cachedStore[T]) intact(ctx context.Context) error {
 	var missing time.Time
 	for {
@@ -85,7 +85,7 @@ func (m *cachedStore[T]) intact(ctx context.Context) error {
 	}
 }
 
-// holds is intact according to the server's state of the stream.
+// holds checks the server's information about the stream.
 func (m *cachedStore[T]) holds(about *jetstream.StreamInfo) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// errTaken says that a job went to another replica, or is no longer there.
+// errTaken means that another replica claimed the job, or that the job no longer exists.
 var errTaken = errors.New("taken")
 
 // Next waits for a job and claims it. Installations with pending jobs take turns; the jobs
-// of one are handed out in the order in which they came. A job is not handed out before
-// the holder of its subject lets go.
+// of one are handed out in the order in which they came. A job is not handed out while its
+// subject has a holder.
 //
 // It returns an error only when ctx or the queue ends.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
@@ -47,7 +47,7 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	}
 }
 
-// refused waits a little after a step that could not be stored.
+// refused logs err and waits a second, unless the job was taken.
 func (q *Queue) refused(ctx context.Context, t *pendingJob, err error) error {
 	if err == nil || errors.Is(err, errTaken) {
 		return nil
@@ -56,11 +56,11 @@ func (q *Queue) refused(ctx context.Context, t *pendingJob, err error) error {
 	return q.await(ctx, time.Second, nil)
 }
 
-// cutOff takes a job from a holder that is gone. It was not the job's fault if the process
-// worked on others as well; from then on it is worked on alone. A job that ended a process
-// alone rests, so that others are worked on.
-// That the scan waits again is recorded only after the job was taken: what this process knows may
-// be old, and its holder may live, or may have ended the job and recorded how.
+// cutOff removes a holder whose lease expired. If its process also worked on other jobs, this one
+// is not blamed, but is worked on alone from then on. If it was worked on alone, it rests, so
+// that others are worked on.
+// The scan becomes queued only after the holder was removed: what this process knows may be
+// outdated, and the holder may be alive, or may have ended the job and recorded the result.
 func (q *Queue) cutOff(ctx context.Context, t *pendingJob) error {
 	gone := t.value
 	_, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
@@ -75,8 +75,8 @@ func (q *Queue) cutOff(ctx context.Context, t *pendingJob) error {
 	return q.requeue(ctx, gone.Job, gone.Attempt, "the process that worked on it ended")
 }
 
-// cutOff is the record without its holder, who is gone. What this process, owner, gave up
-// itself, since nothing could be stored, ended no process.
+// cutOff removes the expired holder from the record. If owner, this process, was the holder, it
+// gave up the claim since nothing could be stored; no process ended.
 func (r *record) cutOff(owner string, now time.Time, c Config) {
 	gone := r.Holder
 	r.Holder = nil
@@ -90,7 +90,7 @@ func (r *record) cutOff(owner string, now time.Time, c Config) {
 	}
 }
 
-// await waits for news, but not longer than wait.
+// await waits until news is closed, but not longer than wait.
 func (q *Queue) await(ctx context.Context, wait time.Duration, news <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -105,7 +105,7 @@ func (q *Queue) await(ctx context.Context, wait time.Duration, news <-chan struc
 	return nil
 }
 
-// claim takes a job that was picked.
+// claim claims a picked job.
 func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	id := rand.Text()
 	e, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
@@ -129,21 +129,21 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 		return nil, errors.Join(err, c.release(ctx, false))
 	}
 	if c.fatal >= 2*q.config.Attempts {
-		// Even reporting its end kills the process.
+		// Even reporting the failure ends the process.
 		return nil, errors.Join(errTaken, c.Bury(ctx, q.fatal(e.value)))
 	}
 	return c, nil
 }
 
-// unclaim withdraws a claim that may have been stored though its context ended before that was
-// heard: nobody would work on it, and others would wait for the lease.
+// unclaim withdraws a claim that may have been stored although its context ended before the
+// response: nobody would work on it, and others would wait for the lease.
 func (q *Queue) unclaim(ctx context.Context, key, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
 	defer cancel()
 	if e, err := q.jobs.read(ctx, key); err != nil || !e.value.holds(id) {
 		return
 	}
-	_, _, _ = q.jobs.change(ctx, key, "", func(now *record) (*record, error) { // else it is free after the lease
+	_, _, _ = q.jobs.change(ctx, key, "", func(now *record) (*record, error) { // on an error it is free after the lease
 		if !now.holds(id) {
 			return nil, errUnchanged
 		}
@@ -151,7 +151,7 @@ func (q *Queue) unclaim(ctx context.Context, key, id string) {
 	})
 }
 
-// hold makes the claim of a record that this process holds, and renews the lease.
+// hold returns the claim on a record that this process holds, and starts to renew its lease.
 func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 	c := &Claim{Job: e.value.Job, Attempt: e.value.Attempt, failed: e.value.Failed, fatal: e.value.Fatal, queue: q, key: e.key, id: id, stopped: make(chan struct{})}
 	c.context, c.cancel = context.WithCancelCause(ctx)
@@ -163,7 +163,7 @@ func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 	return c
 }
 
-// begin does what comes with a claim before the job is handed out.
+// begin checks the limit and records the scan before the job is handed out.
 func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
 	if err := q.withinLimit(ctx, e); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
 	return nil
 }
 
-// fatal is why a job was tried too often: it ended its processes before they could say so.
+// fatal returns the error of a job whose processes ended too often.
 func (q *Queue) fatal(r *record) error {
 	err := fmt.Errorf("the process died %d times while working on it and on nothing else", r.Fatal)
 	if r.Why != "" {
@@ -192,8 +192,8 @@ func (q *Queue) fatal(r *record) error {
 	return err
 }
 
-// withinLimit refuses a claim if too many others of its installation were there before, on
-// other replicas too. Which were before is what the stream says.
+// withinLimit returns errTaken if too many earlier claims of the installation exist, those of
+// other replicas included. The stream decides the order.
 func (q *Queue) withinLimit(ctx context.Context, e entry[record]) error {
 	if q.config.PerInstallation == 0 || q.schedule.alone {
 		return nil

@@ -10,18 +10,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// orphaned is how long a scan may be without a job before it counts as failed: its last
-// write and its job's end may arrive a moment later.
+// orphaned is how long a scan may be without a job before it counts as failed: its last write
+// may arrive shortly after the end of its job.
 const orphaned = time.Hour
 
-// Prune drops what is older than is kept, the oldest scans that ended if there are too many,
-// and the oldest reports if all take too much.
-// Records of scans whose jobs are gone become failed.
+// Prune removes what is older than Config.KeepAge, the oldest ended scans beyond
+// Config.KeepScans, and the oldest reports beyond Config.KeepBytes. Scans whose jobs are gone
+// become failed.
 func (q *Queue) Prune(ctx context.Context) error {
 	return errors.Join(q.pruneReports(ctx, q.config.KeepBytes), q.pruneScans(ctx), q.pruneDead(ctx))
 }
 
-// makeRoom drops the oldest reports if all take too much.
+// makeRoom removes the oldest reports if their total size exceeds Config.KeepBytes.
 func (q *Queue) makeRoom(ctx context.Context) error {
 	status, err := q.reports.Status(ctx)
 	if err != nil {
@@ -30,12 +30,12 @@ func (q *Queue) makeRoom(ctx context.Context) error {
 	if status.Size() <= uint64(q.config.KeepBytes) {
 		return nil
 	}
-	// Some more, so that not every report that follows has to.
+	// Leave some space, so that not every following report has to do this.
 	return q.pruneReports(ctx, q.config.KeepBytes*9/10)
 }
 
-// pruneReports drops old reports until the rest take most bytes, and updates the records of
-// reports that are gone.
+// pruneReports removes reports older than KeepAge, and the oldest until the rest take most bytes,
+// and updates the scan records of removed reports.
 func (q *Queue) pruneReports(ctx context.Context, most int64) error {
 	reports, err := q.reports.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -54,8 +54,8 @@ func (q *Queue) pruneReports(ctx context.Context, most int64) error {
 	return q.tellReports(ctx, kept, reports)
 }
 
-// tellReports corrects records that say otherwise. A report that came after the list was
-// made is none of its business.
+// tellReports updates scan records whose report is gone. Reports stored after the list was made
+// are looked up.
 func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []*jetstream.ObjectInfo) error {
 	gone := map[string]bool{}
 	for _, r := range listed {
@@ -78,8 +78,8 @@ func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []
 	return nil
 }
 
-// pruneScans drops old records and those that are too many, and fails those whose jobs are
-// gone. What has a job stays.
+// pruneScans removes old records and those beyond KeepScans, and marks scans whose jobs are gone
+// as failed. Scans with a job stay.
 func (q *Queue) pruneScans(ctx context.Context) error {
 	jobs := map[string]bool{}
 	for _, e := range q.jobs.all() {
@@ -103,7 +103,7 @@ func (q *Queue) pruneScans(ctx context.Context) error {
 	return nil
 }
 
-// pruneScan is for a scan that has no job. tooMany says that as many as are kept are newer.
+// pruneScan prunes a scan that has no job. tooMany is set if KeepScans newer ones have ended.
 func (q *Queue) pruneScan(ctx context.Context, s Scan, tooMany bool) error {
 	switch now := q.now(); {
 	case now.Sub(s.Created) > q.config.KeepAge, tooMany && s.State.Over():
@@ -129,7 +129,7 @@ func (q *Queue) dropScan(ctx context.Context, s Scan) error {
 	return q.changeScan(ctx, s, remove[Scan])
 }
 
-// pruneDead drops old dead letters, and the oldest of too many.
+// pruneDead removes old dead letters, and the oldest beyond mostDead.
 func (q *Queue) pruneDead(ctx context.Context) error {
 	letters := q.dead.all()
 	slices.SortFunc(letters, func(a, b entry[Dead]) int { return b.value.At.Compare(a.value.At) })
@@ -144,8 +144,8 @@ func (q *Queue) pruneDead(ctx context.Context) error {
 	return nil
 }
 
-// pruneWhenFull drops the oldest scans that ended as soon as there are too many, until the queue
-// is closed. Prune would come too late when very many end.
+// pruneWhenFull removes the oldest ended scans as soon as there are too many, until the queue is
+// closed. Prune would come too late when very many end.
 func (q *Queue) pruneWhenFull() {
 	for {
 		select {
@@ -159,7 +159,7 @@ func (q *Queue) pruneWhenFull() {
 	}
 }
 
-// pruneAlone leaves it to another replica if one is at it.
+// pruneAlone runs pruneScans unless another replica does.
 func (q *Queue) pruneAlone(ctx context.Context) error {
 	if !q.schedule.alone {
 		_, release, err := q.Lock(ctx, "few-scans")

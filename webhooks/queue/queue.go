@@ -15,23 +15,23 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue/embedded"
 )
 
-// What claims and look-ups end with.
+// Errors of claims, locks and look-ups.
 var (
-	// ErrSuperseded says that there is a newer job of the same subject.
+	// ErrSuperseded means that there is a newer job of the same subject.
 	ErrSuperseded = errors.New("superseded by a newer job")
-	// ErrLost says that a claim could not be kept, or its job is wanted no more: others may
-	// have the job, and what comes of it is theirs.
+	// ErrLost means that a claim could not be kept, or that its job was removed. Another
+	// process may have the job, so the result must be discarded.
 	ErrLost = errors.New("the claim on the job was lost")
-	// ErrNotFound says that there is no such thing, or no longer.
+	// ErrNotFound means that the requested thing does not exist, or no longer does.
 	ErrNotFound = errors.New("not found")
-	// ErrLocked says that another replica holds what was asked for.
+	// ErrLocked means that another replica holds the lock.
 	ErrLocked = errors.New("held by another replica")
 
 	errClosed = errors.New("the queue is closed")
 )
 
-// Queue is jobs, dead letters, scan records and reports. Its methods may be called from
-// any goroutine.
+// Queue stores jobs, dead letters, scan records and reports. Its methods are safe for
+// concurrent use.
 type Queue struct {
 	config   Config
 	owner    string // this process
@@ -44,16 +44,16 @@ type Queue struct {
 	deliveries *store[delivery]
 	locks      *store[holder]
 	reports    jetstream.ObjectStore
-	// reportStream is what the reports are kept in.
+	// reportStream is the stream in which the object store keeps the reports.
 	reportStream jetstream.Stream
 
 	schedule *schedule
 	index    *scanIndex
 	interner interner
-	// unsettled are subjects with replaced jobs whose scans are yet to be recorded.
+	// unsettled has subjects with replaced jobs whose scans have no superseded record yet.
 	unsettled chan string
 
-	// context lives as long as the queue is open, and so do the watchers: those of the caches,
+	// context ends when the queue is closed. Until then the watchers run: those of the caches,
 	// settleAll, pruneWhenFull and mend.
 	context  context.Context
 	cancel   context.CancelFunc
@@ -61,8 +61,8 @@ type Queue struct {
 	closing  sync.Once
 }
 
-// Open opens the queue: it starts the embedded server or connects to an external one, makes
-// what is not there yet, and reads what there is. Its errors name the key of the service's
+// Open opens the queue: it starts the embedded server or connects to an external one, creates
+// missing streams, and reads what is stored. Its errors name the key of the service's
 // configuration and what to do.
 func Open(ctx context.Context, c Config) (*Queue, error) {
 	c = c.withDefaults()
@@ -78,7 +78,7 @@ func Open(ctx context.Context, c Config) (*Queue, error) {
 	return q, nil
 }
 
-// open is Open but for cleaning up.
+// open does the work of Open. On an error the caller closes q.
 func (q *Queue) open(ctx context.Context) (err error) {
 	if q.config.URL == "" {
 		if q.embedded, err = embedded.Start(q.config.Dir, q.config.Log); err != nil {
@@ -101,7 +101,7 @@ func (q *Queue) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// load begins to follow changes, and waits until what there was is here.
+// load starts the watchers, and waits until the caches have what is stored.
 func (q *Queue) load(ctx context.Context) error {
 	ctx, cancel := withPatience(ctx, embedded.StartWait)
 	defer cancel()
@@ -112,20 +112,20 @@ func (q *Queue) load(ctx context.Context) error {
 	if err := q.catchUp(ctx); err != nil {
 		return err
 	}
-	q.watchers.Go(q.pruneWhenFull) // which has to know all jobs
+	q.watchers.Go(q.pruneWhenFull) // needs all jobs in the cache
 	if q.embedded != nil {
 		q.watchers.Go(q.mend)
 	}
 	return nil
 }
 
-// catchUp waits until this process knows of everything written so far.
+// catchUp waits until the caches have everything written so far.
 func (q *Queue) catchUp(ctx context.Context) error {
 	return errors.Join(q.jobs.catchUp(ctx), q.scans.catchUp(ctx), q.dead.catchUp(ctx))
 }
 
-// Ready is nil when durable writes of all that a delivery needs are taken, and news come
-// back. In a cluster each stream has a leader of its own, and one may be there before another.
+// Ready returns nil when the streams that a delivery needs accept durable writes, and the watcher
+// sees them. In a cluster each stream has a leader of its own, so one may be ready before another.
 func (q *Queue) Ready(ctx context.Context) error {
 	if q.context.Err() != nil {
 		return errClosed
@@ -145,8 +145,8 @@ func (q *Queue) Ready(ctx context.Context) error {
 	return errors.Join(q.jobs.catchUp(ctx), <-noted)
 }
 
-// Close ends the queue. Claims that are not ended are lost: embedded they are free when the
-// queue is opened again, else after the lease.
+// Close closes the queue. Claims that have not ended are lost: if embedded, their jobs are free
+// when the queue is opened again, else after the lease.
 func (q *Queue) Close(ctx context.Context) (err error) {
 	q.closing.Do(func() {
 		q.cancel()
@@ -161,24 +161,24 @@ func (q *Queue) Close(ctx context.Context) (err error) {
 	return err
 }
 
-// Stats is what the queue holds.
+// Stats are counts of what the queue holds.
 type Stats struct {
-	// Pending jobs wait, Running ones are worked on, Dead ones were given up.
+	// Pending jobs wait, Running ones are worked on, Dead is the number of dead letters.
 	Pending, Running, Dead int
-	// Oldest is since when the oldest pending job waits; zero when none does.
+	// Oldest is the time since which the oldest pending job waits; zero without one.
 	Oldest time.Time
-	// Installations have pending or running jobs.
+	// Installations is the number of installations with pending or running jobs.
 	Installations int
 }
 
-// Stats counts what the queue holds, going by what this process knows.
+// Stats returns the counts that this process knows.
 func (q *Queue) Stats(context.Context) (Stats, error) {
 	stats := q.schedule.count()
 	stats.Dead = q.dead.len()
 	return stats, nil
 }
 
-// depth is Stats for the metrics.
+// depth returns Stats for the metrics.
 func (q *Queue) depth() metrics.Depth {
 	stats := q.schedule.count()
 	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations, Scans: q.index.len()}

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// PutReport stores a scan's report, compressed. The scan must have a record; if that was
-// dropped meanwhile, the report is as well.
+// PutReport stores a scan's report, compressed. The scan must have a record; if the record was
+// removed meanwhile, the report is removed as well.
 func (q *Queue) PutReport(ctx context.Context, id string, text []byte) error {
 	s, found := q.index.at(id)
 	if !found {
@@ -108,8 +108,8 @@ func (q *Queue) dropReport(ctx context.Context, id string) error {
 	return nil
 }
 
-// dropMarker removes what the store keeps of a report that was removed, unless the report
-// came again: for as long as reports are kept there would be more and more of it.
+// dropMarker removes the marker that the object store keeps of a removed report, unless the
+// report was stored again: markers would accumulate for as long as reports are kept.
 func (q *Queue) dropMarker(ctx context.Context, id string) error {
 	subject := "$O." + reportBucket + ".M." + base64.URLEncoding.EncodeToString([]byte(id))
 	message, err := q.reportStream.GetLastMsgForSubject(ctx, subject)

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// State is how far a scan has come.
+// State is the state of a scan.
 type State string
 
-// States of scans. Queued and running scans are not over.
+// States of scans. All but Queued and Running are final; see Over.
 const (
 	Queued     State = "queued"
 	Running    State = "running"
@@ -21,8 +21,8 @@ const (
 	Superseded State = "superseded"
 )
 
-// Over reports whether nothing more will happen to a scan in this state, unless its process
-// died before it could say that its job was done.
+// Over reports whether a scan in this state has ended. It only runs again if its process died
+// before the end of its job was stored.
 func (s State) Over() bool { return s != Queued && s != Running }
 
 // Scan is the record of one job that judges: KindPull, KindGroup or KindPush.
@@ -39,7 +39,7 @@ type Scan struct {
 	Title        string `json:"title,omitempty"`
 	Author       string `json:"author,omitempty"`
 	Fork         bool   `json:"fork,omitempty"`
-	// Head, Base and Judged are the object names that were really judged.
+	// Head, Base and Judged are the object names that were actually judged.
 	Head   string `json:"head,omitempty"`
 	Base   string `json:"base,omitempty"`
 	Judged string `json:"judged,omitempty"`
@@ -47,7 +47,7 @@ type Scan struct {
 	// BaseRef is the branch that a pull request is to be merged into.
 	BaseRef string `json:"baseRef,omitempty"`
 	State   State  `json:"state"`
-	// SupersededBy is the scan that took the place of this one.
+	// SupersededBy is the id of the scan that replaced this one.
 	SupersededBy string `json:"supersededBy,omitempty"`
 	// Stage, Done and Total are the progress of a running scan.
 	Stage string `json:"stage,omitempty"`
@@ -58,26 +58,26 @@ type Scan struct {
 	Denied        int    `json:"denied,omitempty"`
 	Warned        int    `json:"warned,omitempty"`
 	Indeterminate int    `json:"indeterminate,omitempty"`
-	// Why is one line: why it failed or was cancelled, or what was left out.
+	// Why is one line: why the scan failed or was cancelled, or what was left out.
 	Why        string `json:"why,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	Attempt    int    `json:"attempt,omitempty"`
 	CheckURL   string `json:"checkURL,omitempty"`
 	CommentURL string `json:"commentURL,omitempty"`
-	// CheckEnded says that no check run is in progress that the scan, which is over, may have
-	// left: GitHub was asked. CheckEnded of a Queue sets it.
+	// CheckEnded is set if GitHub confirmed that this scan, which is over, left no check run in
+	// progress. Queue.CheckEnded sets it.
 	CheckEnded bool `json:"checkEnded,omitempty"`
-	// Awaited is since when GitHub was found to have no merge commit of Head with BaseRef; zero
-	// when it was never waited for. It stays when the job comes again.
+	// Awaited is the time since which GitHub has no merge commit of Head with BaseRef; zero if it
+	// was never waited for. It stays when the job is tried again.
 	Awaited time.Time `json:"awaited,omitzero"`
-	// HasReport says that Report has its report. The queue sets it.
+	// HasReport is set if Report returns a report. The queue sets it.
 	HasReport bool      `json:"hasReport,omitempty"`
 	Created   time.Time `json:"created"`
 	Started   time.Time `json:"started,omitzero"`
 	Finished  time.Time `json:"finished,omitzero"`
 }
 
-// scanOf is the record of a job that waits.
+// scanOf returns the scan of a waiting job.
 func scanOf(j Job) Scan {
 	return Scan{
 		ID: j.ID, Kind: j.Kind, Installation: j.Installation, Repository: j.Repository,
@@ -86,29 +86,29 @@ func scanOf(j Job) Scan {
 	}
 }
 
-// key is where the record is kept.
+// key returns the key of the record.
 func (s Scan) key() string {
 	return strconv.FormatInt(s.Installation, 10) + "." + strconv.FormatInt(s.Repository, 10) + "." + s.ID
 }
 
-// ScanFilter says which scans are wanted; zero values say nothing.
+// ScanFilter selects scans; zero values select all.
 type ScanFilter struct {
 	Installation, Repository int64
-	// Owner and Repo are a name, in upper or lower case. One that several repositories had
-	// is that of all of them.
+	// Owner and Repo are a name, in any case. If several repositories had the name, it selects
+	// the scans of all of them.
 	Owner, Repo string
 	Pull        int
 	Head        string
 	Kinds       []Kind
 	States      []State
-	// Before is the id of a scan: only older ones. If there is no such scan, there are no
-	// older ones.
+	// Before is the id of a scan and selects only older ones. If there is no such scan, none
+	// match.
 	Before string
-	// Limit is the most scans to give; 0 is all.
+	// Limit is the maximum number of scans; 0 means no limit.
 	Limit int
 }
 
-// matches reports whether s is wanted, Before and Limit aside.
+// matches reports whether s matches all but Before and Limit.
 func (f ScanFilter) matches(s *Scan) bool {
 	return (f.Installation == 0 || f.Installation == s.Installation) &&
 		(f.Repository == 0 || f.Repository == s.Repository) &&
@@ -120,8 +120,8 @@ func (f ScanFilter) matches(s *Scan) bool {
 		(len(f.States) == 0 || slices.Contains(f.States, s.State))
 }
 
-// CountsText returns what a scan found in the words of reports, like "2 denied, 1 warning";
-// it is empty when it found nothing.
+// CountsText returns the counts of a scan's findings in the words of reports, like
+// "2 denied, 1 warning"; it is empty without findings.
 func (s *Scan) CountsText() string {
 	warnings := "warnings"
 	if s.Warned == 1 {

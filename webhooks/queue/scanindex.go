@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// scanIndex holds all scans, in order: those with a record, and those whose jobs still wait for
-// their first claim, of which the job is the record.
+// scanIndex holds all scans, in order of creation: those with a record, and those whose jobs wait
+// for their first claim, which are derived from the job.
 type scanIndex struct {
-	// most is how many scans that ended there are to be, and full is signalled when there are more
-	// by a twentieth.
+	// most is the maximum number of ended scans; full is signalled when it is exceeded by a
+	// twentieth.
 	most int
 	full chan struct{}
 
@@ -28,7 +28,7 @@ func newScanIndex(most int) *scanIndex {
 	}
 }
 
-// updateScan takes in a record: see cachedStore.
+// updateScan applies the change of a scan record; see cachedStore.changed.
 func (b *scanIndex) updateScan(before, now entry[Scan]) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -40,7 +40,7 @@ func (b *scanIndex) updateScan(before, now entry[Scan]) {
 	}
 }
 
-// updateJob takes in what a subject's job has about scans without a record.
+// updateJob applies the change of a subject's record to the scans without a record.
 func (b *scanIndex) updateJob(before, now entry[record]) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -73,8 +73,8 @@ func (b *scanIndex) removeDerived(id string) {
 	}
 }
 
-// removeReplaced is for a subject that has no job any more, which was forgotten if scans
-// of replaced ones have no record yet.
+// removeReplaced removes the derived scans of replaced jobs after the subject's record was
+// removed. Some remain only if the job was forgotten.
 func (b *scanIndex) removeReplaced(old *record) {
 	if old == nil {
 		return
@@ -99,7 +99,7 @@ func (b *scanIndex) set(p *indexEntry) {
 	}
 }
 
-// count notes that now comes in the place of old; nil is nothing.
+// count updates ended and full when now replaces old; either may be nil.
 func (b *scanIndex) count(old, now *indexEntry) {
 	if old.over() {
 		b.ended--
@@ -115,14 +115,14 @@ func (b *scanIndex) count(old, now *indexEntry) {
 	}
 }
 
-// len counts the scans.
+// len returns the number of scans.
 func (b *scanIndex) len() int {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return len(b.entries)
 }
 
-// records are all scans that have a record, the newest first. They are not to be changed.
+// records returns all scans that have a record, the newest first. They must not be modified.
 func (b *scanIndex) records() []*Scan {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -135,7 +135,7 @@ func (b *scanIndex) records() []*Scan {
 	return records
 }
 
-// remove ends a scan, and with it the reading of it.
+// remove removes a scan and closes its watchers' channels.
 func (b *scanIndex) remove(id string) {
 	b.count(b.entries[id], nil)
 	b.takeOut(id)
@@ -152,7 +152,7 @@ func (b *scanIndex) takeOut(id string) {
 	}
 }
 
-// replaceLast puts s into the watcher's one place, for what it has not read yet.
+// replaceLast sends s to a watcher, in place of a change that it has not read yet.
 func replaceLast(watcher chan Scan, s Scan) {
 	select {
 	case <-watcher:
@@ -161,7 +161,7 @@ func replaceLast(watcher chan Scan, s Scan) {
 	watcher <- s
 }
 
-// at is the scan named id.
+// at returns the scan with this id.
 func (b *scanIndex) at(id string) (s Scan, found bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -171,7 +171,7 @@ func (b *scanIndex) at(id string) (s Scan, found bool) {
 	return Scan{}, false
 }
 
-// unsettled reports whether a replaced job's scan has no record that says so.
+// unsettled reports whether a replaced job's scan is not recorded as superseded yet.
 func (b *scanIndex) unsettled(r replaced) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -204,7 +204,7 @@ func (b *scanIndex) list(f ScanFilter) []Scan {
 	return scans
 }
 
-// watch returns the scan named id and its changes, until stop is called or it is removed.
+// watch returns a channel with the scan and its changes, until stop is called or it is removed.
 func (b *scanIndex) watch(id string) (changes chan Scan, stop func()) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -22,8 +22,8 @@ func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 	}
 }
 
-// StoredScan returns the record of a scan of a repository, or ErrNotFound. It asks the store, which
-// has what other replicas stored that Scan does not know yet.
+// StoredScan returns the record of a scan of a repository, or ErrNotFound. It reads from the
+// server, which may have records of other replicas that Scan does not know yet.
 func (q *Queue) StoredScan(ctx context.Context, installation, repository int64, id string) (Scan, error) {
 	if err := checkID(id); err != nil {
 		return Scan{}, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
@@ -40,12 +40,12 @@ func (q *Queue) StoredScan(ctx context.Context, installation, repository int64, 
 	return *e.value, nil
 }
 
-// Scans returns the scans that match f, the newest first. It asks nobody: what other replicas
-// stored is there some milliseconds later.
+// Scans returns the scans that match f, the newest first. It reads from memory: changes of other
+// replicas appear some milliseconds later.
 func (q *Queue) Scans(f ScanFilter) []Scan { return q.index.list(f) }
 
-// WatchScan returns a scan as it is and then as it changes; of several changes that were not
-// received only the last. The channel is closed when ctx ends or the scan is dropped.
+// WatchScan returns a channel with the scan's current state and then its changes; unread changes
+// are replaced by the last one. The channel is closed when ctx ends or the scan is removed.
 func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 	if _, err := q.Scan(ctx, id); err != nil {
 		return nil, err
@@ -58,11 +58,10 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 	return changes, nil
 }
 
-// PutScan stores what is known of a scan. HasReport, CheckEnded and Created stay as the queue
-// has them.
-// A scan that is over stays so until its job is claimed again: the one that records that it is
-// running meanwhile gets ErrSuperseded or ErrLost, and so does a record of one that was
-// dropped, as Forget does.
+// PutScan stores the record of a scan. HasReport, CheckEnded and Created keep their stored values.
+// A scan that is over stays so until its job is claimed again: until then, storing that it is
+// running returns ErrSuperseded or ErrLost, and so does storing a scan that was removed, as
+// Forget does.
 func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	if err := checkID(s.ID); err != nil {
 		return err
@@ -93,8 +92,8 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	})
 }
 
-// mayBegin refuses a record for a scan that had one, which was dropped, unless its job is
-// there: its worker may not know yet that it was forgotten.
+// mayBegin returns ErrLost for a scan whose record was removed, unless its job still exists: its
+// worker may not know yet that it was forgotten.
 func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
@@ -110,7 +109,7 @@ func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
 	return err
 }
 
-// createdOf is when a scan without a record was created.
+// createdOf returns the creation time of a scan without a record.
 func (q *Queue) createdOf(s Scan) time.Time {
 	known, found := q.index.at(s.ID)
 	switch {
@@ -122,7 +121,7 @@ func (q *Queue) createdOf(s Scan) time.Time {
 	return s.Created.Round(0).UTC()
 }
 
-// changeScan changes the record of a scan like s.
+// changeScan changes the record of a scan.
 func (q *Queue) changeScan(ctx context.Context, s Scan, do change[Scan]) error {
 	_, _, err := q.scans.change(ctx, s.key(), "", do)
 	switch {
@@ -134,8 +133,8 @@ func (q *Queue) changeScan(ctx context.Context, s Scan, do change[Scan]) error {
 	return fmt.Errorf("storing scan %s: %w", s.ID, err)
 }
 
-// changeScanOf changes the record of a job's scan; one that judges nothing has none. do is
-// given the scan as it is without a record if there is none.
+// changeScanOf changes the record of a job's scan, if the job judges. Without a record, do gets
+// the scan as derived from the job.
 func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) error {
 	if !j.Kind.Judges() {
 		return nil
@@ -154,8 +153,8 @@ func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) er
 	})
 }
 
-// beginScan records that the claim's scan runs. ErrLost says that a later attempt has begun: this
-// process took longer than the lease.
+// beginScan records that the claim's scan is running. It returns ErrLost if a later attempt has
+// begun, because this process took longer than the lease.
 func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
 	lost := false
 	err := q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
@@ -173,9 +172,9 @@ func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
 	return err
 }
 
-// CheckEnded keeps that a scan which is over has left no check run in progress, until its
-// job is claimed again. s is the scan as it was when GitHub was asked: of one that began
-// again since, or was dropped, nothing is kept.
+// CheckEnded records that s, which is over, has left no check run in progress, until its job is
+// claimed again. s is the scan's state at the time of the GitHub request: if the scan has
+// started again since, or was removed, nothing is recorded.
 func (q *Queue) CheckEnded(ctx context.Context, s Scan) error {
 	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
 		if now == nil || !now.State.Over() || !now.Started.Equal(s.Started) || now.CheckEnded {
@@ -187,7 +186,7 @@ func (q *Queue) CheckEnded(ctx context.Context, s Scan) error {
 	})
 }
 
-// requeue records that the scan of a job waits again after an attempt.
+// requeue records that the scan of a job is queued again after an attempt.
 func (q *Queue) requeue(ctx context.Context, j Job, attempt int, why string) error {
 	return q.changeScanOf(ctx, j, func(s *Scan) bool {
 		if s.Attempt != attempt || s.State == Superseded {
@@ -199,7 +198,7 @@ func (q *Queue) requeue(ctx context.Context, j Job, attempt int, why string) err
 	})
 }
 
-// conclude records how the claim's scan ended unless that is recorded already.
+// conclude records the final state of the claim's scan, unless it is over already.
 func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string) error {
 	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
 		if s.Attempt != c.Attempt || s.State.Over() {
@@ -213,8 +212,8 @@ func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string)
 	})
 }
 
-// settle records the scans of jobs that were replaced, but for one that is still worked on.
-// Of one that was dropped meanwhile nothing is recorded.
+// settle records replaced jobs' scans as superseded, except one that is still worked on and
+// those that were removed meanwhile.
 func (q *Queue) settle(ctx context.Context, r *record) error {
 	if r == nil {
 		return nil
@@ -237,7 +236,7 @@ func (q *Queue) settle(ctx context.Context, r *record) error {
 	return nil
 }
 
-// oneLine is an error's text on one line of bounded length, for records.
+// oneLine returns an error's text on one line of bounded length, for records.
 func oneLine(err error) string {
 	if err == nil {
 		return "unknown"

@@ -8,44 +8,44 @@ import (
 )
 
 // schedule holds the subjects with jobs by installation, and picks the next one: installations
-// take turns, and the jobs of one go in the order in which they came.
+// take turns, and the jobs of one are picked in the order of Waiting.
 type schedule struct {
-	// lease is how long a holder that does not renew it keeps its subject.
+	// lease is how long a holder without heartbeats keeps its subject.
 	lease time.Duration
-	// most bounds the held subjects of an installation; 0 does not.
+	// most bounds the held subjects of an installation; 0 means no limit.
 	most int
-	// alone says that this process is the queue's only one: what others hold is free.
+	// alone is set if this process is the queue's only one: subjects held by other owners are free.
 	alone bool
 	owner string
 
 	mutex sync.Mutex
 	jobs  map[string]*pendingJob // by subject
 	lists map[int64]jobList
-	// rotation are the installations with jobs, in the order in which they take turns; next is whose
-	// turn it is.
+	// rotation has the installations with jobs, in the order in which they take turns; next is the
+	// index of the one whose turn it is.
 	rotation []int64
 	next     int
-	// claims are those of this process, by subject.
+	// claims are the claims of this process, by subject.
 	claims map[string]*Claim
-	// working counts what this process claims or works on, by subject. While isolated, one of
-	// them is to be worked on alone.
+	// working counts what this process claims or works on, by subject. While isolated is set, a job
+	// that has to be worked on alone is among them.
 	working  map[string]int
 	isolated bool
 	// news is closed when there may be something to pick.
 	news chan struct{}
 }
 
-// jobList is the subjects of one installation, in order of Waiting.
+// jobList has the subjects of one installation, in order of Waiting.
 type jobList []*pendingJob
 
 // pendingJob is a subject with a job.
 type pendingJob struct {
 	entry[record]
-	// seen is when the last sign of life of the holder arrived; zero: it is gone.
+	// seen is when the last heartbeat of the holder arrived; zero if the holder is dead.
 	seen time.Time
-	// since is the sequence at which the present holder was first seen.
+	// since is the sequence at which the current holder was first seen.
 	since uint64
-	// claiming says that this process is about to claim it.
+	// claiming is set while this process tries to claim it.
 	claiming bool
 }
 
@@ -56,7 +56,7 @@ func newSchedule(c Config, owner string) *schedule {
 	}
 }
 
-// order puts jobs in line.
+// order compares jobs by Waiting, then by subject.
 func order(t, u *pendingJob) int {
 	if c := t.value.Waiting.Compare(u.value.Waiting); c != 0 {
 		return c
@@ -64,7 +64,7 @@ func order(t, u *pendingJob) int {
 	return strings.Compare(t.key, u.key)
 }
 
-// update takes in a subject's record: see cachedStore.
+// update applies the change of a subject's record; see cachedStore.changed.
 func (s *schedule) update(_, now entry[record]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -79,7 +79,7 @@ func (s *schedule) update(_, now entry[record]) {
 	s.news = make(chan struct{})
 }
 
-// remove takes a subject out of its line.
+// remove removes a subject from the list of its installation, and returns it.
 func (s *schedule) remove(key string) *pendingJob {
 	old := s.jobs[key]
 	if old == nil {
@@ -98,7 +98,7 @@ func (s *schedule) remove(key string) *pendingJob {
 	return old
 }
 
-// leave ends an installation's rotation.
+// leave removes an installation from the rotation.
 func (s *schedule) leave(installation int64) {
 	at := slices.Index(s.rotation, installation)
 	s.rotation = slices.Delete(s.rotation, at, at+1)
@@ -107,7 +107,7 @@ func (s *schedule) leave(installation int64) {
 	}
 }
 
-// insert puts a pendingJob in line; old is what the subject had.
+// insert adds a subject to the list of its installation; old is its previous state, or nil.
 func (s *schedule) insert(old *pendingJob, e entry[record]) {
 	t := &pendingJob{entry: e, since: e.sequence, seen: s.lastSeen(old, e)}
 	if old != nil {
@@ -126,7 +126,7 @@ func (s *schedule) insert(old *pendingJob, e entry[record]) {
 	s.jobs[e.key] = t
 }
 
-// lastSeen returns when the last sign of life of the holder of e arrived.
+// lastSeen returns when the last heartbeat of e's holder arrived, or zero if the holder is dead.
 func (s *schedule) lastSeen(old *pendingJob, e entry[record]) time.Time {
 	holder := e.value.Holder
 	switch {
@@ -138,9 +138,9 @@ func (s *schedule) lastSeen(old *pendingJob, e entry[record]) time.Time {
 	return time.Now()
 }
 
-// pick returns the next job to claim; endClaim is called after it was tried. When there
-// is none, wait is how long until there may be one if nothing happens, and news is closed
-// when something does.
+// pick returns the next job to claim; the caller calls endClaim after the attempt. If there is
+// none, wait is the time until there may be one without a change, and news is closed at the next
+// change.
 func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news <-chan struct{}) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -156,7 +156,7 @@ func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news 
 			wait = min(wait, soon)
 			continue
 		case t.value.Holder == nil && t.value.Alone && len(s.working) > 0:
-			return nil, wait, s.news // its turn comes when what is worked on has ended
+			return nil, wait, s.news // it is claimed once the work in progress has ended
 		case t.value.Holder == nil:
 			s.working[t.key]++
 			s.isolated = t.value.Alone
@@ -168,7 +168,7 @@ func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news 
 	return nil, wait, s.news
 }
 
-// first is the first job in line that can be claimed, or how soon one may be.
+// first returns the first job of the list that can be claimed, or the time until one may be.
 func (s *schedule) first(l jobList, now time.Time) (*pendingJob, time.Duration) {
 	soon := time.Hour
 	busy := s.busy(l)
@@ -178,7 +178,7 @@ func (s *schedule) first(l jobList, now time.Time) (*pendingJob, time.Duration) 
 		case left > 0:
 			soon = min(soon, left)
 		case s.most > 0 && busy >= s.most && t.value.Holder == nil:
-			// What a dead process held is in the count already.
+			// An expired holder is counted already.
 		default:
 			return t, 0
 		}
@@ -186,7 +186,7 @@ func (s *schedule) first(l jobList, now time.Time) (*pendingJob, time.Duration) 
 	return nil, soon
 }
 
-// busy counts what is held of a line or about to be.
+// busy counts the jobs of the list that are held or being claimed.
 func (s *schedule) busy(l jobList) int {
 	if s.most == 0 {
 		return 0
@@ -200,7 +200,7 @@ func (s *schedule) busy(l jobList) int {
 	return busy
 }
 
-// left is how long a pendingJob cannot be claimed, going by what is known now.
+// left returns how long a job cannot be claimed yet, as far as this process knows.
 func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
 	rest := t.value.NotBefore.Sub(now)
 	if t.value.Holder != nil && !t.seen.IsZero() {
@@ -209,7 +209,7 @@ func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
 	return rest
 }
 
-// endClaim ends the claiming of a subject. It is worked on then if it was claimed.
+// endClaim ends an attempt to claim a subject. If it was claimed, it counts as worked on.
 func (s *schedule) endClaim(key string, claimed bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -232,7 +232,7 @@ func (s *schedule) endWork(key string) {
 	s.news = make(chan struct{})
 }
 
-// free takes a subject from those that are worked on.
+// free ends one count of a subject in working.
 func (s *schedule) free(key string) {
 	if s.working[key]--; s.working[key] <= 0 {
 		delete(s.working, key)
@@ -253,14 +253,14 @@ func (s *schedule) heldBefore(installation int64, sequence uint64) int {
 	return n
 }
 
-// track notes a claim of this process, so that it follows its subject.
+// track registers a claim of this process, so that it receives the changes of its subject.
 func (s *schedule) track(c *Claim) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.claims[c.key] = c
 }
 
-// untrack ends track.
+// untrack removes a claim.
 func (s *schedule) untrack(c *Claim) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -269,7 +269,7 @@ func (s *schedule) untrack(c *Claim) {
 	}
 }
 
-// count is what is in line.
+// count returns the counts of jobs and installations.
 func (s *schedule) count() Stats {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -17,35 +17,35 @@ import (
 
 // Headers of the messages in a store's stream.
 const (
-	// writeHeader names the write that made a message, so that a writer that did not get
-	// whether its write was taken can see it.
+	// writeHeader has the id of the write that made a message, so that a writer that got no
+	// answer can see whether its write was accepted.
 	writeHeader = "Preadmit-Write"
-	// goneHeader marks a message that says that there is nothing any more.
+	// goneHeader marks a message that records a deletion.
 	goneHeader = "Preadmit-Gone"
 )
 
 const (
-	// markKey is a key of no entry; see store.mark.
+	// markKey is a reserved key without an entry; see store.mark.
 	markKey = "mark"
-	// goneFor is how long a message says that there is nothing any more, so that replicas
-	// that were away see it.
+	// goneFor is how long the message of a deletion is kept, so that replicas that were
+	// disconnected see it.
 	goneFor = time.Hour
-	// goneAlone is the same where there are no other replicas: work that was under way when
-	// something went is to find that it went.
+	// goneAlone is goneFor without other replicas: work that was in progress at the deletion
+	// has to notice it.
 	goneAlone = 5 * time.Minute
-	// publishWait is how long one try of a write may take; a leader may be elected meanwhile.
+	// publishWait is the timeout of one attempt to write; a leader may be elected meanwhile.
 	publishWait = 2 * time.Second
-	// writeWait is how long a write is tried when its context has no deadline. GitHub waits
-	// ten seconds for the answer to a delivery.
+	// writeWait is the timeout of a write whose context has no deadline. GitHub waits
+	// ten seconds for the response to a delivery.
 	writeWait = 8 * time.Second
 )
 
-// errUnchanged is what a change answers to leave an entry as it is.
+// errUnchanged is returned by a change to leave an entry as it is.
 var errUnchanged = errors.New("unchanged")
 
-// store is a stream with one message for each key: what the key holds now. A write is one
-// message, and is made only if nobody wrote since the entry it was made from: whatever
-// several replicas change goes through that.
+// store is a stream with one message for each key: its current value. A write is one message,
+// and the server accepts it only if nobody wrote since the entry it was made from. All changes
+// by concurrent replicas are made this way.
 type store[T any] struct {
 	js     jetstream.JetStream
 	stream jetstream.Stream
@@ -55,30 +55,30 @@ type store[T any] struct {
 	prefix  string
 	metrics *metrics.Queue
 	log     *slog.Logger
-	// goneFor is how long a message says that there is nothing any more.
+	// goneFor is how long the message of a deletion is kept.
 	goneFor time.Duration
-	// share makes a value that was read smaller; nil does not.
+	// share reduces the memory of a value that was read; nil does nothing.
 	share func(*T)
 }
 
-// entry is what a key holds.
+// entry is the state of a key.
 type entry[T any] struct {
 	key string
-	// value is nil when there is nothing. It is not changed, only replaced.
+	// value is nil when the key has none. It is never modified, only replaced.
 	value *T
-	// sequence is that of the message; 0 when there is none.
+	// sequence is that of the message; 0 without one.
 	sequence uint64
-	// write is the name of the write that made it.
+	// write is the id of the write that made it.
 	write string
 }
 
-// change returns what an entry is to hold, given what it holds; nil is nothing. An error
+// change returns the next value of an entry, given the current one; nil means none. An error
 // ends the update, and the entry stays.
 type change[T any] func(now *T) (*T, error)
 
-// update changes the entry of from's key; from is what is believed to be there. id, when
-// not empty, names the change: if one was made under the same id within the stream's
-// window, this one is not made, and duplicate is true.
+// update changes the entry of from's key; from is its presumed state. A non-empty id identifies
+// the change: if one was made under the same id within the stream's window, this one is not
+// made, and duplicate is true.
 func (t *store[T]) update(ctx context.Context, from entry[T], id string, do change[T]) (now entry[T], duplicate bool, err error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
@@ -95,7 +95,7 @@ func (t *store[T]) update(ctx context.Context, from entry[T], id string, do chan
 		case permanent(err):
 			return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
 		case !wrongSequence(err):
-			// It may have been written, and the server may know the id though it was not.
+			// It may have been written; the server may know the id although nothing was written.
 			id = ""
 			if !pause(ctx, 50*time.Millisecond) {
 				return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
@@ -110,7 +110,7 @@ func (t *store[T]) update(ctx context.Context, from entry[T], id string, do chan
 	}
 }
 
-// write makes one try.
+// write makes one attempt to write next.
 func (t *store[T]) write(ctx context.Context, from entry[T], next *T, name, id string) (uint64, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
@@ -161,8 +161,8 @@ func (t *store[T]) getPatiently(ctx context.Context, key string) (entry[T], erro
 	}
 }
 
-// decode makes an entry of a message. One that cannot be read counts as nothing: it would
-// stay in the way for ever.
+// decode returns the entry of a message. An unreadable message counts as no value: otherwise it
+// would block its key for ever.
 func (t *store[T]) decode(subject string, sequence uint64, header nats.Header, data []byte) entry[T] {
 	e := entry[T]{key: subject[len(t.prefix):], sequence: sequence, write: header.Get(writeHeader)}
 	if header.Get(goneHeader) != "" || e.key == markKey {
@@ -180,8 +180,8 @@ func (t *store[T]) decode(subject string, sequence uint64, header nats.Header, d
 	return e
 }
 
-// mark writes a message that is no entry. When a watcher has come to its sequence, it has
-// seen everything that was written before.
+// mark writes a message without an entry, and returns its sequence. A watcher that has reached
+// this sequence has seen all earlier writes.
 func (t *store[T]) mark(ctx context.Context) (uint64, error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
@@ -192,14 +192,14 @@ func (t *store[T]) mark(ctx context.Context) (uint64, error) {
 	return ack.Sequence, nil
 }
 
-// wrongSequence reports whether a write was refused since somebody else wrote before.
+// wrongSequence reports whether a write was rejected because of a concurrent write.
 func wrongSequence(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// permanent reports whether trying again is no use.
+// permanent reports whether a retry cannot succeed.
 func permanent(err error) bool {
 	if err == nil || wrongSequence(err) {
 		return false
@@ -208,7 +208,7 @@ func permanent(err error) bool {
 	return errors.As(err, &api) && api.Code == 400 || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
 }
 
-// withPatience sets a deadline for a context without one.
+// withPatience returns ctx with a timeout of wait, unless ctx has a deadline.
 func withPatience(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
@@ -216,7 +216,7 @@ func withPatience(ctx context.Context, wait time.Duration) (context.Context, con
 	return context.WithTimeout(ctx, wait)
 }
 
-// pause waits, and says whether ctx lives.
+// pause waits for d, and returns false if ctx ended before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// duplicateWindow is how long the stream knows a job's delivery. Remember is for longer.
+	// duplicateWindow is how long the stream remembers a job's delivery. Remember lasts longer.
 	duplicateWindow = 5 * time.Minute
-	// clusterWait is how long a cluster may take to make a stream: its servers may be
+	// clusterWait is how long creating a stream in a cluster may take: its servers may be
 	// starting too.
 	clusterWait = 30 * time.Second
 	// reportBucket is the object store of reports.
 	reportBucket = "preadmit-reports"
 )
 
-// openStreams makes the streams that are not there yet, and sets the others to what the
-// configuration says.
+// openStreams creates the streams that do not exist, and updates the others to the
+// configuration.
 func (q *Queue) openStreams(ctx context.Context) error {
 	js, err := jetstream.New(q.conn)
 	if err != nil {
@@ -52,7 +52,7 @@ func (q *Queue) openStreams(ctx context.Context) error {
 	return q.openUnwatched(ctx, s)
 }
 
-// openUnwatched makes what has no cache.
+// openUnwatched opens the stores that have no cache, and the object store of reports.
 func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
 	noted := jetstream.StreamConfig{MaxAge: deliveryAge, MaxMsgs: int64(q.config.KeepDeliveries)}
 	if q.deliveries, err = open[delivery](ctx, s, "deliveries", noted); err != nil {
@@ -63,7 +63,7 @@ func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
 		return err
 	}
 	if q.embedded != nil {
-		// Whoever held something is dead.
+		// Every holder is dead.
 		if err := q.locks.stream.Purge(ctx); err != nil {
 			return fmt.Errorf("dropping what a dead process held: %w", err)
 		}
@@ -80,7 +80,7 @@ func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
 	})
 }
 
-// replicas is how many servers keep each thing.
+// replicas returns the number of servers that store each stream.
 func (c Config) replicas(conn *nats.Conn) int {
 	switch {
 	case c.Replicas > 0:
@@ -91,14 +91,14 @@ func (c Config) replicas(conn *nats.Conn) int {
 	return 3
 }
 
-// streams makes streams.
+// streams creates streams.
 type streams struct {
 	js       jetstream.JetStream
 	queue    *Queue
 	replicas int
 }
 
-// open makes the stream of a store if need be.
+// open creates or updates the stream of a store.
 func open[T any](ctx context.Context, s *streams, name string, config jetstream.StreamConfig) (*store[T], error) {
 	q := s.queue
 	t := &store[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log, goneFor: goneFor}
@@ -124,7 +124,7 @@ func open[T any](ctx context.Context, s *streams, name string, config jetstream.
 	return t, nil
 }
 
-// patiently makes something, trying again while a cluster's servers start.
+// patiently calls do until it succeeds, for up to clusterWait while a cluster's servers start.
 func (s *streams) patiently(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterWait)
 	defer cancel()
@@ -137,7 +137,7 @@ func (s *streams) patiently(ctx context.Context, name string, do func(context.Co
 			return nil
 		}
 		if why == nil || !errors.Is(err, context.DeadlineExceeded) {
-			why = err // That there was no time for an answer says less than one before.
+			why = err // an earlier error tells more than an exceeded deadline
 		}
 		if permanent(err) && !fewServers(err) || s.queue.embedded != nil || !pause(ctx, 250*time.Millisecond) {
 			return s.explain(name, why)
@@ -145,14 +145,14 @@ func (s *streams) patiently(ctx context.Context, name string, do func(context.Co
 	}
 }
 
-// fewServers reports whether a cluster has too few servers that run.
+// fewServers reports whether err means that too few servers of a cluster are running.
 func fewServers(err error) bool {
 	const noPeers, noReplicas = 10005, 10074
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == noPeers || api.ErrorCode == noReplicas)
 }
 
-// explain says what to do.
+// explain adds to err the configuration key and what the operator can do.
 func (s *streams) explain(name string, err error) error {
 	err = fmt.Errorf("making the store of %s: %w", name, err)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// lockFile has no way here to keep other processes out, so there is no embedded server.
+// lockFile always fails: there is no lock against other processes here, so no embedded server.
 func lockFile(string) (*os.File, error) {
 	return nil, errors.New("a data directory cannot be locked on this system; give nats.url")
 }

@@ -25,8 +25,8 @@ func lockFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// unlockFile ends the lock and closes the file. Closing alone would not do: a process that
-// this one starts just now shares the open file, and so the lock, until it executes.
+// unlockFile releases the lock and closes the file. Closing is not enough: a child process that
+// is being started shares the open file, and so the lock, until it executes.
 func unlockFile(file *os.File) error {
 	return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
 }

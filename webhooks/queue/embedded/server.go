@@ -20,17 +20,17 @@ import (
 // StartWait is how long the embedded server may take to read its data.
 const StartWait = 2 * time.Minute
 
-// Server is a server in this process. It listens to nobody.
+// Server is a NATS server in this process. It does not listen on the network.
 type Server struct {
 	dir  string
 	log  *slog.Logger
 	lock *os.File
 
 	mu     sync.Mutex
-	server *server.Server // of the moment, see Restart
+	server *server.Server // the current one; see Restart
 }
 
-// Start starts a server that keeps its data in dir, which this process alone uses
+// Start starts a server that keeps its data in dir, which it locks against other processes
 // until the server is stopped.
 func Start(dir string, log *slog.Logger) (*Server, error) {
 	if dir == "" {
@@ -50,11 +50,11 @@ func Start(dir string, log *slog.Logger) (*Server, error) {
 	return e, nil
 }
 
-// maxStore is no bound: what is kept is bounded by the configuration of the queue, and by the
-// disk. Without a number the server would take the free space at its start for one.
+// maxStore means no limit: the configuration of the queue, and the disk, limit what is stored.
+// Without a value the server would use the free space at its start as a limit.
 const maxStore = 1 << 50
 
-// start starts a server. It is called with mu, or before others have e.
+// start starts a server. The caller holds e.mu, or is the only user of e.
 func (e *Server) start() error {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "preadmit", DontListen: true, NoSigs: true,
@@ -74,14 +74,14 @@ func (e *Server) start() error {
 	return nil
 }
 
-// present is the server of the moment.
+// present returns the current server.
 func (e *Server) present() *server.Server {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.server
 }
 
-// InProcessConn connects to the server of the moment.
+// InProcessConn connects to the current server.
 func (e *Server) InProcessConn() (net.Conn, error) { return e.present().InProcessConn() }
 
 // Stop ends the server and releases its directory.
@@ -101,7 +101,7 @@ func (e *Server) Stop(ctx context.Context) error {
 	return unlockFile(e.lock)
 }
 
-// Connect opens a connection within the process, and again whenever there is another server.
+// Connect opens a connection within the process. It reconnects after a Restart.
 func (e *Server) Connect() (*nats.Conn, error) {
 	conn, err := nats.Connect("", nats.InProcessServer(e), nats.Name("preadmit"),
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -111,7 +111,7 @@ func (e *Server) Connect() (*nats.Conn, error) {
 	return conn, nil
 }
 
-// serverLog hands on what the embedded server has to say that is not routine.
+// serverLog logs the messages of the embedded server.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) say(level slog.Level, format string, v []any) {
@@ -125,7 +125,7 @@ func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, for
 func (l serverLog) Debugf(string, ...any)           {}
 func (l serverLog) Tracef(string, ...any)           {}
 
-// Health says why the server does not take what is written, nil when it does.
+// Health returns why the server does not accept writes, or nil if it does.
 func (e *Server) Health() error {
 	s := e.present()
 	if !s.JetStreamEnabled() {
@@ -144,14 +144,14 @@ func (e *Server) Health() error {
 	return nil
 }
 
-// busyTries is how often Health asks a server again that says it has not started: it allows itself a
-// millisecond to see that it has, which a busy machine may spend on others.
+// busyTries is how often Health repeats the check of a server that reports that it has not started:
+// the server allows itself only a millisecond for the check, which can pass on a busy machine.
 const busyTries = 20
 
-// room is what the disk must take before the server is started again, in bytes.
+// room is the size in bytes of the file that TryDisk writes.
 const room = 16 << 20
 
-// TryDisk writes to the disk.
+// TryDisk returns an error if the disk does not accept a file of some size.
 func (e *Server) TryDisk() error {
 	file, err := os.Create(filepath.Join(e.dir, "room"))
 	if err != nil {
@@ -167,7 +167,7 @@ func (e *Server) TryDisk() error {
 	return nil
 }
 
-// Restart ends the server and starts another, which reads anew what is on the disk.
+// Restart stops the server and starts another, which reads the data from disk again.
 func (e *Server) Restart() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
