@@ -172,7 +172,7 @@ func (c *Claim) finish(ctx context.Context, outcome string, before func(context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
 		defer c.drop()
-		superseded, err = c.letGo(ctx, before, leave)
+		superseded, err = c.storeEnd(ctx, before, leave)
 		switch {
 		case superseded:
 			outcome = "superseded"
@@ -196,7 +196,7 @@ func (c *Claim) Abandon() {
 	})
 }
 
-// drop ends the heartbeats. Without them the subject is free after the lease even if letGo
+// drop ends the heartbeats. Without them the subject is free after the lease even if storeEnd
 // failed.
 func (c *Claim) drop() {
 	c.stop()
@@ -205,9 +205,9 @@ func (c *Claim) drop() {
 	c.queue.schedule.endWork(c.key)
 }
 
-// letGo calls before, and then stores the record. As long as the record is this claim's, what
+// storeEnd calls before, and then stores the record. As long as the record is this claim's, what
 // before stores is this claim's as well.
-func (c *Claim) letGo(ctx context.Context, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
+func (c *Claim) storeEnd(ctx context.Context, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
 	now := c.queue.jobs.at(c.key).value
 	switch {
 	case !now.holds(c.id):

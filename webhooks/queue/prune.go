@@ -51,12 +51,12 @@ func (q *Queue) pruneReports(ctx context.Context, most int64) error {
 			return err
 		}
 	}
-	return q.tellReports(ctx, kept, reports)
+	return q.correctReports(ctx, kept, reports)
 }
 
-// tellReports updates scan records whose report is gone. Reports stored after the list was made
+// correctReports updates scan records whose report is gone. Reports stored after the list was made
 // are looked up.
-func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []*jetstream.ObjectInfo) error {
+func (q *Queue) correctReports(ctx context.Context, kept map[string]bool, listed []*jetstream.ObjectInfo) error {
 	gone := map[string]bool{}
 	for _, r := range listed {
 		gone[r.Name] = !kept[r.Name]

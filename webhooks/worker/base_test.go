@@ -56,7 +56,7 @@ func TestLateMerge(t *testing.T) {
 	w.work()
 	w.want("judged at first", w.record(first.ID).Judged, w.shop.Pull(n).HeadSHA)
 	w.until("there is a merge commit", func() bool {
-		pr, err := w.task(w.job(queue.Job{Pull: n})).askPull(t.Context())
+		pr, err := w.task(w.job(queue.Job{Pull: n})).getPull(t.Context())
 		w.must(err)
 		return pr.usable()
 	})

@@ -8,16 +8,16 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// baselineName is the name of the check run of a baseline that cannot be made. It is not
-// that of verdicts: a pull request may be of the same commit.
+// baselineName returns the name of the check run of a failed baseline. It differs from that of
+// verdicts, since a pull request may have the same commit as its head.
 func (t *task) baselineName() string { return t.w.Name + " baseline" }
 
-// noBaselineTitle is that of a check run of a baseline which nothing but a setting keeps
-// from being made.
+// noBaselineTitle is the title of the check run of a baseline that a setting or permission
+// prevents.
 const noBaselineTitle = "No baseline"
 
-// baselines are the jobs for a commit that a baseline was begun of, or that the default
-// branch is at: one or none.
+// baselines returns the job for a commit of which a baseline was started, or that is the current
+// commit of the default branch: one or none.
 func (t *task) baselines(ctx context.Context, commit string) ([]queue.Job, error) {
 	scans := t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: commit})
 	if i := slices.IndexFunc(scans, func(s queue.Scan) bool { return s.Kind == queue.KindPush }); i >= 0 {
@@ -32,9 +32,9 @@ func (t *task) baselines(ctx context.Context, commit string) ([]queue.Job, error
 	return []queue.Job{{Kind: queue.KindPush, Ref: t.record.Ref}}, nil
 }
 
-// tellBaseline has the check run of a baseline that failed say what became of it, after
-// all was told of it elsewhere.
-func (t *task) tellBaseline(ctx context.Context) error {
+// updateBaseline updates the check run of a failed baseline with the outcome, after the findings were
+// published.
+func (t *task) updateBaseline(ctx context.Context) error {
 	if t.job.Kind != queue.KindPush {
 		return nil
 	}
@@ -48,9 +48,9 @@ func (t *task) tellBaseline(ctx context.Context) error {
 	return t.amendBaseline(ctx, t.record.Head, check)
 }
 
-// tellMoved has the check run that somebody asked to be done again say where the default
-// branch is since.
-func (t *task) tellMoved(ctx context.Context, tip string) error {
+// reportMoved updates the check run that was requested again with the current commit of the default
+// branch, if that is another one.
+func (t *task) reportMoved(ctx context.Context, tip string) error {
 	if !t.job.Fresh || t.job.Head == tip || !objectName.MatchString(t.job.Head) {
 		return nil
 	}
@@ -60,8 +60,7 @@ func (t *task) tellMoved(ctx context.Context, tip string) error {
 	})
 }
 
-// amendBaseline has the check run of a commit's baseline say something else, if there is
-// one.
+// amendBaseline updates the check run of a commit's baseline, if there is one.
 func (t *task) amendBaseline(ctx context.Context, commit string, check github.Check) error {
 	to, err := t.address(ctx, github.Target{HeadSHA: commit}, t.baselineName())
 	if err != nil {

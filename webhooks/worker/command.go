@@ -11,16 +11,16 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// The commands of comments, as package intake lets them through.
+// The commands in comments that package intake accepts.
 const (
 	rescan  = "/preadmit rescan"
 	explain = "/preadmit explain "
 )
 
-// leastNamed is how many digits of a commit's name name it.
+// leastNamed is the minimum length of an abbreviated commit name.
 const leastNamed = 7
 
-// Reactions are what a comment is answered with. Nobody without write access gets words.
+// Reactions to a comment. A sender without write access gets no text in reply.
 const (
 	reactionSeen    = "eyes"
 	reactionDone    = "+1"
@@ -28,10 +28,10 @@ const (
 	reactionUnknown = "confused"
 )
 
-// command does what a comment on a pull request asks for. Who may ask, and that the
-// comment still says so, GitHub is asked.
+// command executes the command in a comment on a pull request. GitHub is asked for the sender's
+// permission, and whether the comment still has the command.
 func (t *task) command(ctx context.Context) error {
-	says, err := t.commentSays(ctx)
+	says, err := t.commentUnchanged(ctx)
 	if gone(err) {
 		return nil // the comment was deleted, or the repository is gone
 	}
@@ -54,9 +54,9 @@ func (t *task) command(ctx context.Context) error {
 	return t.react(ctx, reactionUnknown)
 }
 
-// commentSays reports whether the comment is still there, by the same person and with the
-// same command.
-func (t *task) commentSays(ctx context.Context) (bool, error) {
+// commentUnchanged reports whether the comment still exists, by the same person and with the same
+// command.
+func (t *task) commentUnchanged(ctx context.Context) (bool, error) {
 	c, _, err := t.client().Issues.GetComment(ctx, t.owner(), t.repo(), t.job.Comment)
 	if err != nil {
 		return false, github.Explain("ask for the comment", "pull-requests: read", err)
@@ -70,13 +70,13 @@ func (t *task) mayCommand(ctx context.Context) (bool, error) {
 	level, _, err := t.client().Repositories.GetPermissionLevel(ctx, t.owner(), t.repo(), t.job.Sender)
 	err = github.Explain("ask for the sender's permission", "metadata: read", err)
 	if gone(err) {
-		return false, nil // nobody that the repository knows
+		return false, nil // not a collaborator
 	}
 	return slices.Contains([]string{"admin", "maintain", "write"}, level.GetPermission()), err
 }
 
-// react answers with an emoji. GitHub keeps one of each kind, so that it may be asked
-// for again.
+// react adds an emoji to the comment. GitHub keeps one of each kind, so that it may be
+// repeated.
 func (t *task) react(ctx context.Context, emoji string) error {
 	_, _, err := t.client().Reactions.CreateIssueCommentReaction(ctx, t.owner(), t.repo(), t.job.Comment, emoji)
 	err = github.Explain("react to the comment", "pull-requests: write", err)
@@ -87,11 +87,11 @@ func (t *task) react(ctx context.Context, emoji string) error {
 	return err
 }
 
-// rescan has the pull request judged again as it is now. said is the beginning of the
-// name of the commit that the sender means, "" without one: only what was named is
-// approved, since the head may have changed after the sender looked at it.
+// rescan enqueues a job to judge the pull request again in its current state. said is the
+// abbreviated name of the commit in the command, or "". Only a named commit is approved, since
+// the head may have changed after the sender looked at it.
 func (t *task) rescan(ctx context.Context, said string) error {
-	pr, err := t.askPull(ctx)
+	pr, err := t.getPull(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (t *task) rescan(ctx context.Context, said string) error {
 	switch {
 	case !pr.open(), said != "" && !named:
 		return t.react(ctx, reactionUnknown)
-	case approves && !named && !t.approved(pr): // the check run says what to write
-		if err := t.completeAside(ctx); err != nil {
+	case approves && !named && !t.approved(pr): // the check run explains how to approve
+		if err := t.completeDeclined(ctx); err != nil {
 			return err
 		}
 		return t.react(ctx, reactionUnknown)
@@ -122,7 +122,7 @@ func (t *task) rescan(ctx context.Context, said string) error {
 	return err
 }
 
-// explain answers with the finding of a number, of the newest report.
+// explain replies with a finding of the newest report, by its number.
 func (t *task) explain(ctx context.Context, number string) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *task) explain(ctx context.Context, number string) error {
 	return t.react(ctx, reactionDone)
 }
 
-// reported is the newest scan of the pull request that has a report.
+// reported returns the newest scan of the pull request that has a report.
 func (t *task) reported() (queue.Scan, bool) {
 	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Pull: t.job.Pull}) {
 		if s.Kind == queue.KindPull && s.HasReport && s.State == queue.Completed {

@@ -15,31 +15,31 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// commits are what is compared, fetched.
+// commits are the fetched commits that are compared.
 type commits struct {
 	repository *gittree.Repository
-	// base is the commit to compare with, "" to judge everything; judged the one to judge,
-	// and head the one that the check run belongs to.
+	// base is the commit to compare with, "" to judge everything; judged is the one to judge,
+	// and head is the one that the check run belongs to.
 	base, judged, head string
-	// baseName, judgedName and ref are for readers, and ref for code scanning as well.
+	// baseName, judgedName and ref are shown in the report; ref is also for code scanning.
 	baseName, judgedName, ref string
 }
 
-// against is what a head may be compared with, by GitHub's API.
+// against has the commits that a head may be compared with, as read from GitHub's API.
 type against struct {
-	// tip is where the base branch is, and fork the merge base with it.
+	// tip is the current commit of the base branch, and fork the merge base with it.
 	tip, fork string
-	// notice is something to tell the reader, "" when there is nothing.
+	// notice is a note for the reader, or "".
 	notice string
 }
 
-// against asks where the base branch is, and for the merge base.
+// against reads the commit of the base branch and the merge base from GitHub.
 func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
-	// Of the commits and files in the answer nothing is used.
+	// The commits and files in the response are not used.
 	got, _, err := t.client().Repositories.CompareCommits(ctx, t.owner(), t.repo(), pr.baseRef, pr.head, &gogithub.ListOptions{PerPage: 1})
 	err = github.Explain("compare the pull request with its base", "contents: read", err)
 	switch {
-	case gone(err): // they have no commit in common, or the branch was deleted
+	case gone(err): // no common commit, or the branch was deleted
 		return &against{tip: pr.base, fork: pr.base, notice: "There is no merge base, so " + pr.base + " is compared with."}, nil
 	case err != nil:
 		return nil, err
@@ -53,8 +53,8 @@ func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
 	return a, nil
 }
 
-// judged reports whether a scan judged what is to be judged now. A verdict on the head
-// alone, given while there was no merge commit, is none on the merge commit.
+// judged reports whether a scan judged the same commits. A verdict on the head alone, from a time
+// without a merge commit, does not count for the merge commit.
 func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 	switch {
 	case last.Head != pr.head || last.BaseRef != pr.baseRef:
@@ -67,8 +67,8 @@ func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 	return last.Judged == pr.head && last.Base == a.fork
 }
 
-// fetchPull gets what is compared: the merge commit with the base branch if GitHub has
-// it for the present state of both, else the head with the merge base.
+// fetchPull fetches what is compared: the merge commit with the base branch if GitHub has it for
+// the current state of both, else the head with the merge base.
 func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commits, error) {
 	if pr.usable() {
 		if c, err := t.fetchMerge(ctx, pr, a); c != nil || err != nil {
@@ -89,15 +89,14 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 	return c, t.fetch(ctx, c, a.fork, pr.head)
 }
 
-// alone reports whether the head by itself is all there is to judge: the base branch is where
-// the head began, or both conflict, so that there is no merge commit to come.
+// alone reports whether only the head has to be judged: the base branch is still at the merge base,
+// or both conflict, so that GitHub makes no merge commit.
 func (a *against) alone(pr *pullState) bool {
 	return a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable
 }
 
-// late reports whether GitHub will have a merge commit that shows more than the head does,
-// and after a while stops waiting. There is none to come when both conflict, and it tells
-// no more when the base branch is where the head began.
+// late returns a lateError while GitHub may still make a merge commit that shows more than the
+// head, until MergePatience is over.
 func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
 	if a.alone(pr) {
 		return nil
@@ -114,8 +113,8 @@ func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
 	return nil
 }
 
-// await is how long the merge commit is waited for, by the record: GitHub begins to make it
-// when it is asked, however long the job waited before.
+// await returns how long the merge commit has been awaited, according to the record. GitHub begins
+// to make it when the pull request is requested, however long the job waited before.
 func (t *task) await(ctx context.Context) (time.Duration, error) {
 	now := t.w.Now().Round(0).UTC()
 	if t.record.Awaited.IsZero() {
@@ -127,8 +126,8 @@ func (t *task) await(ctx context.Context) (time.Duration, error) {
 	return now.Sub(t.record.Awaited), nil
 }
 
-// fetchMerge gets the merge commit. It is nil without an error when it is not that of
-// the head with the base branch as it is: GitHub makes it some time after a push.
+// fetchMerge fetches the merge commit. It returns nil without an error if this is not the merge of
+// the head with the current base branch: GitHub updates it some time after a push.
 func (t *task) fetchMerge(ctx context.Context, pr *pullState, a *against) (*commits, error) {
 	c := &commits{
 		base: a.tip, judged: pr.merge, head: pr.head,
@@ -153,7 +152,7 @@ func (t *task) fetchMerge(ctx context.Context, pr *pullState, a *against) (*comm
 	return c, nil
 }
 
-// fetch gets commits by their names, without history, into the task's directory.
+// fetch fetches commits by their names, without history, into the task's directory.
 func (t *task) fetch(ctx context.Context, c *commits, names ...string) error {
 	began := t.w.Now()
 	defer func() { t.stage("fetch", began) }()
@@ -173,7 +172,7 @@ func (t *task) fetch(ctx context.Context, c *commits, names ...string) error {
 	remote := gittree.Remote{
 		URL: t.w.GitURL(t.owner(), t.repo()), Token: token, Transport: t.w.Transport, Limits: most.Limits,
 	}
-	// As .git it is found whatever the directory is below, also a work tree of git.
+	// The name .git makes it a repository even if its directory is inside a git work tree.
 	c.repository, err = gittree.Fetch(ctx, filepath.Join(t.dir, ".git"), remote, names...)
 	if err != nil {
 		return err

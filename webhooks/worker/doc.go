@@ -1,25 +1,24 @@
-// Package worker brings jobs of the queue to their end: it asks GitHub how a pull request
-// stands, fetches its commits, has them scanned in a jail, and publishes the verdict.
+// Package worker processes jobs of the queue: it reads the state of a pull request from GitHub,
+// fetches its commits, scans them in a jail, and publishes the verdict.
 //
-// A job is a hint, and GitHub's API is the truth: whatever a delivery said, the worker
-// asks what is there before it acts, and once more before it publishes. Every step may
-// be done again after a crash, and finds what was done. Whatever ends a job for good
-// leaves a completed check run where that is possible, a scan record, and, if preadmit
-// failed, a dead letter.
+// A job is a hint, and GitHub's API is the truth: the worker reads the current state before it
+// acts, and again before it publishes. Every step may be repeated after a crash, and finds what
+// was done already. A job that has ended leaves a completed check run where that is possible,
+// a scan record, and, if preadmit failed, a dead letter.
 //
-// Tokens are in no log, no error and no record. What repositories and people write is in
-// records as it is, a line of it, for the pages to escape.
+// Tokens appear in no log, error or record. Text of repositories and people is stored in records
+// unescaped, limited to one line; the pages escape it.
 //
 // Worker.Run claims jobs from the queue, Concurrency at a time, and makes a task of each.
 // What a task does depends on the kind of its job: pull, group and push scan; command,
-// resolve and installation look up what to scan and enqueue that; forget drops records.
-// A scan is these steps: ask GitHub for the state (pullstate), show a check run in
+// resolve and installation look up what to scan and enqueue that; forget removes records.
+// A scan has these steps: read the state from GitHub (pullstate), show a check run in
 // progress (begin), fetch the commits into a directory of the process (commits, workdir),
-// scan them (scan), store the report, ask for the state once more, and publish (publish).
-// How a task ended, by its error and by what ended its context, is an end (failure), and
-// settle does what follows: done, retried, postponed, released, superseded, failed.
+// scan them (scan), store the report, read the state again, and publish (publish). The task's
+// error and the cause that ended its context decide its end (failure), and settle completes it:
+// done, retried, postponed, released, superseded, failed.
 //
-// A check run belongs to a commit, which several pull requests may have as their head:
-// sharedhead makes it say the worst of their verdicts, and has the others judged again
-// when a verdict changes.
+// A check run belongs to a commit, which may be the head of several pull requests: the check run
+// shows the worst of their verdicts, and the other pull requests are judged again when a verdict
+// changes (sharedhead).
 package worker

@@ -12,10 +12,10 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// mostListed is how many findings an answer lists whose number is none.
+// mostListed is how many findings a reply lists if the requested number does not exist.
 const mostListed = 50
 
-// savedReport reads the report of a scan.
+// savedReport returns the stored report of a scan.
 func (t *task) savedReport(ctx context.Context, id string) (*report.Report, error) {
 	wire, err := t.w.Queue.Report(ctx, id)
 	if err != nil {
@@ -24,9 +24,8 @@ func (t *task) savedReport(ctx context.Context, id string) (*report.Report, erro
 	return report.Read(bytes.NewReader(wire))
 }
 
-// explanation is the n-th finding that the change brings, in the report's order and with
-// everything that is known of it, as Markdown. When there is no such finding, those that
-// there are are listed.
+// explanation returns the n-th finding that the change brings, in the report's order and with all
+// details, as Markdown. If there is no such finding, it returns a list of those that exist.
 func explanation(r *report.Report, n int, blob string) (string, error) {
 	fresh := []report.Finding{}
 	for _, f := range r.Findings {
@@ -45,7 +44,7 @@ func explanation(r *report.Report, n int, blob string) (string, error) {
 	return fmt.Sprintf("Finding %d of %d:\n\n%s", n, len(fresh), b.String()), err
 }
 
-// listed numbers findings.
+// listed returns a numbered list of findings.
 func listed(findings []report.Finding, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "There is no finding %d: the change brings %d.\n\n", n, len(findings))

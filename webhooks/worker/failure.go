@@ -12,35 +12,35 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// finalError is a failure that trying again does not mend.
+// finalError is a failure that a retry cannot fix.
 type finalError struct{ err error }
 
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
-// lateError says that GitHub does not know yet what is to be judged.
+// lateError means that GitHub has not created the merge commit yet.
 type lateError struct{ why string }
 
 func (e *lateError) Error() string { return e.why }
 
-// overtaken is a job whose subject is not, or not any more, what is to be judged.
+// overtaken is the error of a job that must not be judged, or no longer.
 type overtaken struct {
-	// why is for people: "The pull request is closed."
+	// why is a sentence for people, like "The pull request is closed."
 	why string
-	// again says that there is something else to judge, which a job of its own does, and
-	// head is the head that the pull request has then.
+	// again is set if a job for another state has to be enqueued, and head is the head that
+	// the pull request has now.
 	again bool
 	head  string
 }
 
 func (o *overtaken) Error() string { return o.why }
 
-// storeError says that the queue, or the disk, did not take something: no job is at fault.
+// storeError means that the queue, or the disk, failed to store something: the job is not the cause.
 type storeError struct{ error }
 
 func (e *storeError) Unwrap() error { return e.error }
 
-// asStoreError makes a storeError of an error of the queue that may end by itself.
+// asStoreError wraps an error of the queue in a storeError if its cause may go away by itself.
 func asStoreError(err error) error {
 	if err == nil || errors.Is(err, queue.ErrLost) || errors.Is(err, queue.ErrSuperseded) || !queue.Unavailable(err) {
 		return err
@@ -54,23 +54,23 @@ func (w *Worker) enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, err
 	return stored, fresh, asStoreError(err)
 }
 
-// end is what becomes of a job.
+// end is how a job ends.
 type end int
 
 const (
 	endDone       end = iota // nothing is left to do
-	endSuperseded            // a newer job does it
-	endLost                  // another process does it, or will
-	endReleased              // this process has to end, or lacks credentials that GitHub takes
-	endOvertaken             // GitHub says that nobody wants it any more
-	endRefused               // the repository is at fault, and its check run says so
+	endSuperseded            // a newer job replaces it
+	endLost                  // another process has it, or will
+	endReleased              // this process has to stop, or GitHub rejects its credentials
+	endOvertaken             // it is outdated according to GitHub
+	endRefused               // the repository is the cause, and its check run explains it
 	endFailed                // it cannot be done
-	endRetried               // it may be done later
-	endPostponed             // GitHub takes no more requests for a while or is not done itself, or nothing can be stored
+	endRetried               // a later attempt may succeed
+	endPostponed             // a rate limit, no merge commit yet, or nothing can be stored
 )
 
-// endOf says what becomes of a job whose work ended with err. What ended its context
-// goes before what the work made of that.
+// endOf returns how a job ends whose work returned err. The cause that ended its context takes
+// precedence over err.
 func endOf(ctx context.Context, err error) end {
 	var left *overtaken
 	cause := context.Cause(ctx)
@@ -115,7 +115,7 @@ func endOfFailure(err error) end {
 	return endRetried
 }
 
-// gone reports whether GitHub says that something is not there, or not for us.
+// gone reports whether err means that something does not exist, or is not accessible to us.
 func gone(err error) bool {
 	var refused *github.Error
 	return errors.Is(err, app.ErrGone) || errors.As(err, &refused) && refused.Kind == github.KindMissing

@@ -7,12 +7,12 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// group judges what a merge queue is about to merge. Its check run is on the group's
-// commit; a group has no pull request to comment on, and code scanning knows none.
+// group judges a merge group of a merge queue. Its check run is on the group's commit; a group
+// has no pull request for a comment, and code scanning does not support it.
 func (t *task) group(ctx context.Context) error {
 	t.record.Head, t.record.Base, t.record.Ref = t.job.Head, t.job.Base, t.job.Ref
 	if t.job.Cancel {
-		return t.callOff(ctx, "The merge queue has dropped the group.")
+		return t.endUnwanted(ctx, "The merge queue has dropped the group.")
 	}
 	if err := t.begin(ctx, github.Target{HeadSHA: t.job.Head}, github.Places{CheckRun: true}); err != nil {
 		return err

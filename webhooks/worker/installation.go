@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// installation enqueues the open pull requests of repositories that came.
+// installation enqueues the open pull requests of repositories that were added.
 func (t *task) installation(ctx context.Context) error {
-	t.w.App.Forget(t.job.Installation) // its tokens know the repositories and rights of before
+	t.w.App.Forget(t.job.Installation) // its cached tokens have the previous repositories and permissions
 	all, err := t.w.App.Repositories(ctx, t.job.Installation)
 	if errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) {
 		return nil // another event reports that
@@ -34,8 +34,8 @@ func (t *task) installation(ctx context.Context) error {
 	return nil
 }
 
-// enqueueOpen enqueues the open pull requests of a repository. Those that were already
-// are replaced.
+// enqueueOpen enqueues the open pull requests of a repository, and replaces jobs that they
+// already have.
 func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
 	client, err := t.w.App.Installation(ctx, t.job.Installation)
 	if err != nil {
@@ -62,9 +62,9 @@ func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
 	return err
 }
 
-// forget drops what is kept of an installation or of repositories that went. A delivery
-// may be late, or be sent again after they came back: GitHub says what went. Of an
-// installation that is suspended, which may end, nothing is dropped.
+// forget removes the data of an installation or of repositories that were removed. A delivery may
+// be late, or redelivered after they were added again, so GitHub is asked which are gone.
+// The data of a suspended installation stays, since the suspension may end.
 func (t *task) forget(ctx context.Context) error {
 	t.w.App.Forget(t.job.Installation)
 	present, err := t.w.App.Repositories(ctx, t.job.Installation)

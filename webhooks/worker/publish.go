@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// judgePull scans a pull request and publishes the verdict, if it is still wanted then.
+// judgePull scans a pull request and publishes the verdict, unless the pull request changed.
 func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
 	outcome, err := t.scan(ctx, c)
 	if err != nil {
@@ -22,13 +22,13 @@ func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
 	if err := t.keepReport(ctx, outcome.Report); err != nil {
 		return err
 	}
-	if err := t.still(ctx, pr); err != nil {
+	if err := t.checkCurrent(ctx, pr); err != nil {
 		return err
 	}
 	return t.publish(ctx, c, outcome)
 }
 
-// publish publishes a report in all places, and records it.
+// publish publishes a report in all places, and stores the verdict in the record.
 func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome) error {
 	began := t.w.Now()
 	defer func() { t.stage("publish", began) }()
@@ -45,7 +45,7 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	if err := t.publication.Publish(ctx, content); err != nil {
 		return err
 	}
-	// What failed so far may work later, and then the check run is the last to say so.
+	// A place that failed may work on a later attempt, so the check run is completed last.
 	if err := t.publication.Err(); err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	if err := t.publication.Err(); err != nil {
 		return err
 	}
-	if err := t.tellBaseline(ctx); err != nil {
+	if err := t.updateBaseline(ctx); err != nil {
 		return err
 	}
 	return t.published(ctx, outcome)
 }
 
-// content is what is published of a report.
+// content returns what is published of a report.
 func (t *task) content(c *commits, outcome *jailed.Outcome) (*github.Content, error) {
 	sarif, err := written(outcome.Report, "sarif")
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *task) content(c *commits, outcome *jailed.Outcome) (*github.Content, er
 	}, nil
 }
 
-// written is a report in a format.
+// written returns a report in a format.
 func written(r *report.Report, name string) ([]byte, error) {
 	var b bytes.Buffer
 	if err := format.Write(&b, name, r, format.Options{}); err != nil {
@@ -93,7 +93,7 @@ func written(r *report.Report, name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// keepReport stores the report for the pages, before anything points to it.
+// keepReport stores the report for the pages, before anything links to it.
 func (t *task) keepReport(ctx context.Context, r *report.Report) error {
 	wire, err := written(r, "json")
 	if err != nil {
@@ -106,8 +106,8 @@ func (t *task) keepReport(ctx context.Context, r *report.Report) error {
 	return nil
 }
 
-// translation is that of the lines of the merge commit, whose annotations are on the
-// head.
+// translation returns the translation of lines from the merge commit to the head, where
+// annotations are shown.
 func translation(c *commits) (github.Translation, error) {
 	if c.judged == c.head {
 		return github.Translation{}, nil
@@ -123,7 +123,7 @@ func translation(c *commits) (github.Translation, error) {
 	return github.Translation{Judged: judged.FS(), Head: head.FS()}, nil
 }
 
-// published puts the verdict into the record.
+// published stores the verdict in the record.
 func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
 	r, verdict := &t.record, outcome.Report
 	conclusion := github.Conclude(verdict, outcome.FailOn, false)

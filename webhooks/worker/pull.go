@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// pull brings a pull request up to date.
+// pull processes a job for a pull request.
 func (t *task) pull(ctx context.Context) error {
-	pr, err := t.askPull(ctx)
+	pr, err := t.getPull(ctx)
 	if gone(err) {
 		return &overtaken{why: oneLine(err.Error())}
 	}
@@ -21,19 +21,19 @@ func (t *task) pull(ctx context.Context) error {
 	}
 	before := t.record
 	t.describe(pr)
-	if err := t.sweep(ctx, before); err != nil {
-		t.record.Head = before.Head // whose check run may be in progress still
+	if err := t.endOldRuns(ctx, before); err != nil {
+		t.record.Head = before.Head // whose check run may still be in progress
 		return err
 	}
 	if why := pr.unwanted(); why != "" {
-		return t.callOff(ctx, why)
+		return t.endUnwanted(ctx, why)
 	}
 	left := slices.DeleteFunc(t.left(), func(head string) bool { return head == pr.head })
 	if err := t.releaseOthers(ctx, left); err != nil {
 		return err
 	}
 	if pr.fork && !t.allowed(pr) {
-		return t.standAside(ctx)
+		return t.declineFork(ctx)
 	}
 	if err := t.begin(ctx, github.Target{HeadSHA: pr.head, Pull: pr.number}, everywhere()); err != nil {
 		return err
@@ -60,10 +60,10 @@ func everywhere() github.Places {
 	return github.Places{CheckRun: true, Comment: true, SARIF: true}
 }
 
-// describe puts into the record what GitHub says.
+// describe copies the state of the pull request into the record.
 func (t *task) describe(pr *pullState) {
 	r := &t.record
-	if r.Head != pr.head || r.BaseRef != pr.baseRef { // of which GitHub makes another merge commit
+	if r.Head != pr.head || r.BaseRef != pr.baseRef { // GitHub makes another merge commit for these
 		r.Awaited = time.Time{}
 	}
 	r.Owner, r.Repo, r.Private = pr.owner, pr.repo, pr.private
@@ -71,8 +71,8 @@ func (t *task) describe(pr *pullState) {
 	r.Base, r.Judged, r.Ref, r.BaseRef = "", "", "", pr.baseRef
 }
 
-// callOff ends what is in progress of a pull request that is not to be judged.
-func (t *task) callOff(ctx context.Context, why string) error {
+// endUnwanted ends the check run of a pull request or merge group that must not be judged.
+func (t *task) endUnwanted(ctx context.Context, why string) error {
 	to, err := t.address(ctx, github.Target{HeadSHA: t.record.Head, Pull: t.job.Pull}, t.w.Name)
 	if err != nil {
 		return err
@@ -88,24 +88,24 @@ func degrades(err error) bool {
 	return errors.As(err, &refused) && refused.Degrades()
 }
 
-// sweep ends the check runs that others left in progress at other commits of the pull
-// request, as a process does that ends without a word. One subject has one worker at a
-// time, so whatever else began is over. before is this job's own record, as it was left.
-func (t *task) sweep(ctx context.Context, before queue.Scan) error {
+// endOldRuns ends check runs in progress at other commits of the pull request, which a process leaves
+// behind when it crashes. One subject has one worker at a time, so no other job is in progress.
+// before is this job's own record before the state was read.
+func (t *task) endOldRuns(ctx context.Context, before queue.Scan) error {
 	for _, s := range append(t.earlier(), before) {
 		if s.Attempt == 0 || s.Conclusion != "" || s.Head == t.record.Head || !objectName.MatchString(s.Head) {
 			continue
 		}
-		if err := t.endLeft(ctx, s); err != nil {
+		if err := t.endOldRun(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// endLeft ends the check run of another commit, and says so in its record if it is that
-// of another job.
-func (t *task) endLeft(ctx context.Context, s queue.Scan) error {
+// endOldRun ends the check run of another commit, and records that if the scan belongs to another
+// job.
+func (t *task) endOldRun(ctx context.Context, s queue.Scan) error {
 	to, err := t.address(ctx, github.Target{HeadSHA: s.Head, Pull: t.job.Pull}, t.w.Name)
 	if err != nil {
 		return err
@@ -135,9 +135,9 @@ func (t *task) allowed(pr *pullState) bool {
 	return false
 }
 
-// approved reports whether somebody with write access asked for this very commit. What was
-// judged before was asked for, or pushed to the repository itself: with the head of
-// another's pull request nobody outside can have that one wait for approval.
+// approved reports whether somebody with write access approved this commit. A commit that was
+// judged before was approved, or pushed to the repository itself; otherwise an outsider could
+// block another pull request by opening one with the same head.
 func (t *task) approved(pr *pullState) bool {
 	if t.job.Kind == queue.KindPull && t.job.Command == rescan && t.job.Approved == pr.head {
 		return true
@@ -150,16 +150,16 @@ func (t *task) approved(pr *pullState) bool {
 	return false
 }
 
-// standAside says in a check run that a pull request of a fork is not judged.
-func (t *task) standAside(ctx context.Context) error {
-	if err := t.completeAside(ctx); err != nil {
+// declineFork completes the check run of a pull request of a fork without judging it.
+func (t *task) declineFork(ctx context.Context) error {
+	if err := t.completeDeclined(ctx); err != nil {
 		return err
 	}
 	why := "pull requests from forks are not judged"
-	if t.w.Forks == ForksApprove { // GitHub leads from the check run to the page that says this
+	if t.w.Forks == ForksApprove { // GitHub links the check run to the page that shows this
 		why = "a pull request from a fork waits for approval: somebody with write access comments " + rescan + " " + t.record.Head
 	}
-	t.record.Conclusion = string(t.aside())
+	t.record.Conclusion = string(t.declinedConclusion())
 	t.w.Metrics.ScanEnded(t.record.Conclusion)
 	if err := t.end(ctx, queue.Completed, why); err != nil {
 		return err
@@ -167,20 +167,20 @@ func (t *task) standAside(ctx context.Context) error {
 	return t.recheckOthers(ctx)
 }
 
-// aside is the conclusion on a pull request of a fork that is not judged: one that waits for
-// approval must not be merged, while GitHub counts neutral as passed.
-func (t *task) aside() github.Conclusion {
+// declinedConclusion returns the conclusion for a pull request of a fork that is not judged. One that waits for
+// approval must not be merged, and GitHub treats neutral as passed.
+func (t *task) declinedConclusion() github.Conclusion {
 	if t.w.Forks == ForksApprove {
 		return github.ActionRequired
 	}
 	return github.Neutral
 }
 
-// completeAside completes the check run of a pull request of a fork with why it is not
-// judged, and with what to write to have it judged.
-func (t *task) completeAside(ctx context.Context) error {
+// completeDeclined completes the check run of a pull request of a fork: it explains why it is not
+// judged, and which comment approves it.
+func (t *task) completeDeclined(ctx context.Context) error {
 	check := github.Check{
-		Conclusion: t.aside(), Title: "Pull requests from forks are not judged",
+		Conclusion: t.declinedConclusion(), Title: "Pull requests from forks are not judged",
 		Summary: "Nothing was read of this pull request. Who runs preadmit here decides that.",
 	}
 	if t.w.Forks == ForksApprove {
@@ -201,10 +201,10 @@ func (t *task) completeAside(ctx context.Context) error {
 	return nil
 }
 
-// unchanged reports whether the same commits were judged last, and GitHub has the verdict,
-// together with those on others with this head. The record says so then.
+// unchanged reports whether the last scan judged the same commits and its verdict, combined with
+// those on others with this head, is on GitHub. If so, it ends the job's record with that verdict.
 func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) (bool, error) {
-	last, ok := t.lastWord()
+	last, ok := t.lastStarted()
 	if t.job.Fresh || !ok || last.State != queue.Completed || !same(&last) {
 		return false, nil
 	}

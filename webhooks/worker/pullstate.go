@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// pullState is how a pull request stands, by GitHub's API.
+// pullState is the state of a pull request in GitHub's API.
 type pullState struct {
 	number        int
 	title, author string
@@ -18,17 +18,17 @@ type pullState struct {
 	private       bool
 	owner, repo   string // of the base
 	head, baseRef string
-	// base is a commit that the base branch was at.
+	// base is a commit that the base branch had.
 	base string
-	// merge is the commit that GitHub made of both, if mergeable says that it can.
+	// merge is the merge commit that GitHub made, valid if mergeable is true.
 	merge     string
 	mergeable *bool
 }
 
-// open reports whether it is one to judge.
+// open reports whether the pull request is open and not a draft.
 func (p *pullState) open() bool { return p.state == "open" && !p.draft }
 
-// unwanted says why it is none, "" when it is.
+// unwanted returns why the pull request must not be judged, or "".
 func (p *pullState) unwanted() string {
 	switch {
 	case p.state != "open":
@@ -39,8 +39,8 @@ func (p *pullState) unwanted() string {
 	return ""
 }
 
-// askPull asks GitHub how the pull request stands.
-func (t *task) askPull(ctx context.Context) (*pullState, error) {
+// getPull reads the state of the pull request from GitHub.
+func (t *task) getPull(ctx context.Context) (*pullState, error) {
 	pr, _, err := t.client().PullRequests.Get(ctx, t.owner(), t.repo(), t.job.Pull)
 	if err != nil {
 		return nil, github.Explain("ask for the pull request", "pull-requests: read", err)
@@ -60,13 +60,13 @@ func isFork(head, base *gogithub.PullRequestBranch) bool {
 	return head.GetRepo().GetID() == 0 || head.GetRepo().GetID() != base.GetRepo().GetID()
 }
 
-// settled waits shortly for GitHub to find out whether the pull request can be merged,
-// which it begins to when it is asked.
+// settled waits shortly until GitHub knows whether the pull request can be merged. GitHub starts
+// to compute that when the pull request is requested.
 func (t *task) settled(ctx context.Context, pr *pullState) (*pullState, error) {
 	const tries = 3
 	for try := 0; try < tries && pr.mergeable == nil; try++ {
 		rest(ctx, t.w.MergeWait/tries)
-		again, err := t.askPull(ctx)
+		again, err := t.getPull(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (t *task) settled(ctx context.Context, pr *pullState) (*pullState, error) {
 	return pr, nil
 }
 
-// moved says that what was begun is not what is to be judged any more.
+// moved returns an error if the pull request changed since begun, so that begun must not be judged.
 func moved(begun, now *pullState) error {
 	switch {
 	case now.unwanted() != "":
@@ -91,19 +91,19 @@ func moved(begun, now *pullState) error {
 	return nil
 }
 
-// still asks once more whether what was judged is what is to be judged.
-func (t *task) still(ctx context.Context, begun *pullState) error {
-	now, err := t.askPull(ctx)
+// checkCurrent reads the pull request again and returns an error if it changed since begun.
+func (t *task) checkCurrent(ctx context.Context, begun *pullState) error {
+	now, err := t.getPull(ctx)
 	if err != nil {
 		return err
 	}
 	return moved(begun, now)
 }
 
-// usable reports whether GitHub says that it made a merge commit.
+// usable reports whether GitHub has a merge commit.
 func (p *pullState) usable() bool {
 	return p.mergeable != nil && *p.mergeable && objectName.MatchString(p.merge)
 }
 
-// stage measures a stage of a scan.
+// stage records the duration of a stage of a scan.
 func (t *task) stage(name string, began time.Time) { t.w.Metrics.Stage(name, t.w.Now().Sub(began)) }

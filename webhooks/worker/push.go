@@ -8,12 +8,11 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// push has code scanning know everything that is found at the default branch: it takes
-// what is not there for a finding of the next one to upload it. That is no verdict, so
-// there is no check run unless it cannot be done; see complete, and tellBaseline for what
-// becomes of that. Which branch and commit that is, GitHub is asked: the job may be of an
-// older push, or of a branch that was the default one then and takes the place of a job of
-// the present one.
+// push uploads all findings of the default branch to code scanning, as its baseline: code scanning
+// attributes a finding without one to the next pull request that uploads it. This is no verdict, so
+// there is a check run only if it fails; see complete, and updateBaseline for how it is updated.
+// The branch and commit are read from GitHub: the job may be of an older push, or of a branch that
+// was the default one before and replaced a job of the current one.
 func (t *task) push(ctx context.Context) error {
 	t.record.Head, t.record.Base, t.record.Ref = t.job.Head, "", t.job.Ref
 	tip, err := t.defaultTip(ctx)
@@ -24,7 +23,7 @@ func (t *task) push(ctx context.Context) error {
 		return err
 	}
 	t.record.Head = tip
-	if err := t.tellMoved(ctx, tip); err != nil {
+	if err := t.reportMoved(ctx, tip); err != nil {
 		return err
 	}
 	if why, err := t.noBaseline(ctx); err != nil || why != "" {
@@ -33,7 +32,7 @@ func (t *task) push(ctx context.Context) error {
 	if err := t.begin(ctx, github.Target{HeadSHA: tip}, github.Places{SARIF: true}); err != nil {
 		return err
 	}
-	if last, ok := t.lastWord(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == tip && last.Ref == t.record.Ref {
+	if last, ok := t.lastStarted(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == tip && last.Ref == t.record.Ref {
 		t.record.Judged, t.record.Conclusion = last.Judged, last.Conclusion
 		return t.end(ctx, queue.Completed, "the same commit was judged already, by the scan "+last.ID)
 	}
@@ -51,8 +50,8 @@ func (t *task) push(ctx context.Context) error {
 	return t.publish(ctx, c, outcome)
 }
 
-// defaultTip asks GitHub which commit the default branch is at. The record knows of the
-// branch then.
+// defaultTip returns the current commit of the default branch, and sets the branch in the
+// record.
 func (t *task) defaultTip(ctx context.Context) (string, error) {
 	repository, _, err := t.client().Repositories.Get(ctx, t.owner(), t.repo())
 	if err != nil {
@@ -69,7 +68,7 @@ func (t *task) defaultTip(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("ask where the branch %s is: GitHub gives %q for a commit", t.record.Ref, ref.GetObject().GetSHA())
 }
 
-// noBaseline says why there is none to make, "" when there is one.
+// noBaseline returns why no baseline can be made, or "".
 func (t *task) noBaseline(ctx context.Context) (string, error) {
 	if told, err := t.access.Grants(ctx, "security_events: write"); err != nil || told {
 		return "", err
@@ -77,7 +76,7 @@ func (t *task) noBaseline(ctx context.Context) (string, error) {
 	return "the installation does not grant security_events: write, so that code scanning gets nothing", nil
 }
 
-// skip ends a job without work.
+// skip ends the job without a scan.
 func (t *task) skip(ctx context.Context, why string, err error) error {
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// maxWhy bounds the line that says why, in bytes.
+// maxWhy limits Scan.Why, in bytes.
 const maxWhy = 1000
 
-// recordOf is the job's scan record. One that was dropped, as they are after some time,
-// begins anew.
+// recordOf returns the job's scan record. If it was removed, as old records are, it returns a new
+// one.
 func (t *task) recordOf(ctx context.Context) queue.Scan {
 	have, err := t.w.Queue.Scan(ctx, t.job.ID)
 	if err == nil {
@@ -32,7 +32,7 @@ func (t *task) recordOf(ctx context.Context) queue.Scan {
 	}
 }
 
-// keep stores the record.
+// keep stores the scan record.
 func (t *task) keep(ctx context.Context) error {
 	if !t.job.Kind.Judges() {
 		return nil
@@ -43,7 +43,7 @@ func (t *task) keep(ctx context.Context) error {
 	return nil
 }
 
-// end stores the record of a scan that is over. why is for people, in a line.
+// end stores the final state of the scan. why is one line for people.
 func (t *task) end(ctx context.Context, state queue.State, why string) error {
 	t.record.State, t.record.Why = state, oneLine(why)
 	t.record.Stage, t.record.Done, t.record.Total = "", 0, 0
@@ -51,7 +51,7 @@ func (t *task) end(ctx context.Context, state queue.State, why string) error {
 	return t.keep(ctx)
 }
 
-// oneLine is text for a record: a line of bounded length.
+// oneLine returns text on one line of bounded length, for a record.
 func oneLine(s string) string {
 	s = escape.Line(strings.Join(strings.Fields(s), " "))
 	if len(s) <= maxWhy {
@@ -60,7 +60,7 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(s[:maxWhy], "") + "..."
 }
 
-// earlier are the records of the same subject but for this one, the newest first.
+// earlier returns the other records of the same subject, the newest first.
 func (t *task) earlier() []queue.Scan {
 	var out []queue.Scan
 	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Pull: t.job.Pull}) {
@@ -71,9 +71,9 @@ func (t *task) earlier() []queue.Scan {
 	return out
 }
 
-// lastWord is the newest of the earlier scans that began, and so may have published
+// lastStarted returns the newest of the earlier scans that were started, and so may have published
 // something; ok is false when there is none.
-func (t *task) lastWord() (last queue.Scan, ok bool) {
+func (t *task) lastStarted() (last queue.Scan, ok bool) {
 	for _, s := range t.earlier() {
 		if s.Attempt > 0 {
 			return s, true

@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// resolve finds what a commit is to be judged again for: the pull requests with this
-// head - GitHub names none for a commit of a fork -, the merge group, and the baseline,
-// which is made of what the default branch is at then.
+// resolve enqueues jobs for everything that a commit has to be judged again for: the pull requests
+// with this head (GitHub lists none for a commit of a fork), the merge group, and the baseline,
+// which is then made of the current commit of the default branch.
 func (t *task) resolve(ctx context.Context) error {
 	numbers, groups := t.recorded(t.job.Head)
 	named, err := t.pullsOf(ctx, t.job.Head)
@@ -45,7 +45,7 @@ func (t *task) resolve(ctx context.Context) error {
 	return nil
 }
 
-// again enqueues a job for the commit, to be judged although there is a verdict.
+// again enqueues a job to judge the commit again although there is a verdict.
 func (t *task) again(ctx context.Context, j queue.Job) error {
 	j.Installation, j.Repository, j.Owner, j.Repo = t.job.Installation, t.job.Repository, t.job.Owner, t.job.Repo
 	j.Head, j.Fresh, j.Reason = t.job.Head, true, t.job.Reason
@@ -53,7 +53,7 @@ func (t *task) again(ctx context.Context, j queue.Job) error {
 	return err
 }
 
-// recorded are the pull requests that have records with a head, each once, and the newest
+// recorded returns the numbers of pull requests that have records with a head, and the newest
 // merge group.
 func (t *task) recorded(head string) (numbers []int, groups []queue.Scan) {
 	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: head}) {
@@ -67,21 +67,21 @@ func (t *task) recorded(head string) (numbers []int, groups []queue.Scan) {
 	return numbers, groups
 }
 
-// pullsOf asks GitHub for the open pull requests that have the commit as their head.
+// pullsOf returns the open pull requests whose head is the commit, as GitHub lists them.
 func (t *task) pullsOf(ctx context.Context, head string) ([]*gogithub.PullRequest, error) {
 	return heads("ask for the pull requests of the commit", head, func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
 		return t.client().PullRequests.ListPullRequestsWithCommit(ctx, t.owner(), t.repo(), head, &page)
 	})
 }
 
-// pullsWithHead looks through all open pull requests.
+// pullsWithHead does the same with a list of all open pull requests.
 func (t *task) pullsWithHead(ctx context.Context, head string) ([]*gogithub.PullRequest, error) {
 	return heads("list the open pull requests", head, func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
 		return t.client().PullRequests.List(ctx, t.owner(), t.repo(), &gogithub.PullRequestListOptions{State: "open", ListOptions: page})
 	})
 }
 
-// heads are the open pull requests of a list whose head is the commit.
+// heads returns the open pull requests of a list whose head is the commit.
 func heads(doing, head string, list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error)) ([]*gogithub.PullRequest, error) {
 	var found []*gogithub.PullRequest
 	err := eachPull(list, func(pr *gogithub.PullRequest) error {
@@ -93,7 +93,7 @@ func heads(doing, head string, list func(gogithub.ListOptions) ([]*gogithub.Pull
 	return found, github.Explain(doing, "pull-requests: read", err)
 }
 
-// eachPull goes through a list page by page.
+// eachPull calls do for each pull request of a list, page by page.
 func eachPull(list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error), do func(*gogithub.PullRequest) error) error {
 	page := gogithub.ListOptions{PerPage: 100}
 	for {

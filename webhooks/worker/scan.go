@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// often is how often a scan's progress is put into its record at most.
+	// often is the shortest interval between two updates of a scan's progress in its record.
 	often = time.Second
-	// reportWait is the longest that this may take: a verdict waits for it.
+	// reportWait is the timeout of such an update, since the scan waits for it.
 	reportWait = time.Second
 )
 
-// scan judges what was fetched, in a jail.
+// scan judges the fetched commits in a jail.
 func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	began := t.w.Now()
 	defer func() { t.stage("scan", began) }()
@@ -35,13 +35,13 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	return outcome, err
 }
 
-// remotes are URLs of the repository: where it is fetched from, and where people find it. Over
-// SSH it has the same host and path.
+// remotes returns URLs of the repository: the one it is fetched from, and that of its web page.
+// The SSH URL has the same host and path.
 func (t *task) remotes() []string {
 	return []string{t.w.GitURL(t.owner(), t.repo()), t.w.App.WebURL() + "/" + t.owner() + "/" + t.repo()}
 }
 
-// countDeaths counts the processes that a scan cost.
+// countDeaths counts the child processes that died during a scan.
 func (t *task) countDeaths(outcome *jailed.Outcome, err error) {
 	var died []jailed.Death
 	if last := new(jailed.DeathError); errors.As(err, &last) {
@@ -58,8 +58,8 @@ func (t *task) countDeaths(outcome *jailed.Outcome, err error) {
 	}
 }
 
-// report puts progress into the record. It is for people who look, so that nothing
-// fails because of it.
+// report stores the progress in the record. It is only informative, so an error is logged and
+// ignored.
 func (t *task) report(ctx context.Context, stage string, done, total int) {
 	t.record.Stage, t.record.Done, t.record.Total = oneLine(stage), done, total
 	ctx, cancel := context.WithTimeout(ctx, reportWait)

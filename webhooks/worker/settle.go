@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// settle ends a job by what became of its work, and leaves nothing in progress.
+// settle ends the job according to err and the cause that ended ctx, and leaves nothing in progress.
 func (t *task) settle(ctx context.Context, err error) {
 	how := endOf(ctx, err)
 	ctx, cancel := grace(ctx)
@@ -22,7 +22,7 @@ func (t *task) settle(ctx context.Context, err error) {
 	}
 	var trouble error
 	switch how {
-	case endLost: // whatever would be said, another process says better
+	case endLost: // another process reports the result
 		t.claim.Abandon()
 		return
 	case endDone:
@@ -42,16 +42,16 @@ func (t *task) settle(ctx context.Context, err error) {
 	case endPostponed:
 		trouble = t.claim.Postpone(ctx, t.whenLimited(err), err)
 	}
-	if trouble != nil { // the job comes again when its lease is over
+	if trouble != nil { // the job is handed out again after its lease
 		t.log.Error("end a job", "error", trouble)
 		t.claim.Abandon()
 	}
 }
 
-// lateTries is how often a job that GitHub keeps waiting is tried.
+// lateTries is how often a job is tried while it waits for a merge commit.
 const lateTries = 10
 
-// whenLimited is when GitHub takes requests again: when it says so, else in a while.
+// whenLimited returns when the job may be tried again: the time that GitHub gave, or a default.
 func (t *task) whenLimited(err error) time.Time {
 	if late := new(lateError); errors.As(err, &late) {
 		return t.w.Now().Add(t.w.MergePatience / lateTries)
@@ -62,10 +62,10 @@ func (t *task) whenLimited(err error) time.Time {
 	return t.w.Now().Add(t.w.LimitWait)
 }
 
-// superseded ends a job that a newer one took the place of. A check run of the same
-// commit is left to that one. The queue says in the record what took its place.
+// superseded ends a job that was replaced by a newer one. A check run of the same commit is left
+// to that job. The queue records which job it is.
 func (t *task) superseded(ctx context.Context) error {
-	if _, err := t.w.Queue.Scan(ctx, t.job.ID); t.job.Kind.Judges() && err == nil { // else it was forgotten
+	if _, err := t.w.Queue.Scan(ctx, t.job.ID); t.job.Kind.Judges() && err == nil { // otherwise it was forgotten
 		if t.publication != nil && !t.successorJudges(ctx) {
 			t.cancelled(ctx, "Superseded", "The pull request has changed since. Its newest commit is judged instead.")
 		}
@@ -78,8 +78,8 @@ func (t *task) superseded(ctx context.Context) error {
 	return t.claim.Done(ctx)
 }
 
-// cancelled ends the check run if it is in progress. One that is complete has the verdict
-// of an earlier scan of the same commit, which stays. Without a conclusion in the record the
+// cancelled ends the check run if it is in progress. A completed one has the verdict of an earlier
+// scan of the same commit, which stays. On an error the record gets no conclusion, so that the
 // next job of the pull request tries again.
 func (t *task) cancelled(ctx context.Context, title, why string) {
 	if err := t.cancelRun(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why}); err != nil && !degrades(err) {
@@ -90,7 +90,7 @@ func (t *task) cancelled(ctx context.Context, title, why string) {
 }
 
 func (t *task) cancelRun(ctx context.Context, check github.Check) error {
-	if !t.publication.Started() { // GitHub may have made one, and the answer was lost
+	if !t.publication.Started() { // GitHub may have created one, and the response was lost
 		_, err := t.to.End(ctx, check)
 		return err
 	}
@@ -100,17 +100,17 @@ func (t *task) cancelRun(ctx context.Context, check github.Check) error {
 	return t.publication.Abandon(ctx, check)
 }
 
-// successorJudges reports whether a newer job judges the commit that this one began to. A
-// merge group is always of one commit.
+// successorJudges reports whether a newer job judges the same commit as this one. A merge group
+// always has the same commit.
 func (t *task) successorJudges(ctx context.Context) bool {
 	if t.job.Kind != queue.KindPull {
 		return true
 	}
-	pr, err := t.askPull(ctx)
+	pr, err := t.getPull(ctx)
 	return err == nil && pr.open() && pr.head == t.record.Head
 }
 
-// overtaken ends a job that nobody wants any more, by what GitHub says.
+// overtaken ends a job that is outdated according to GitHub.
 func (t *task) overtaken(ctx context.Context, err error) error {
 	var left *overtaken
 	errors.As(err, &left)
@@ -120,7 +120,7 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 		t.record.Conclusion = string(github.Cancelled)
 	}
 	if left.again {
-		return t.handOver(ctx, left)
+		return t.enqueueSuccessor(ctx, left)
 	}
 	t.w.Metrics.ScanEnded("cancelled")
 	heads := t.left()
@@ -130,10 +130,10 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.releaseOthers(ctx, heads), t.claim.Done(ctx))
 }
 
-// handOver ends a job in favour of one for what is there now. A delivery may bring the
-// same, but deliveries get lost. It takes the place of this one, or of one that waits, and
-// so keeps what that asks for: an approval may be a newer one than this job's.
-func (t *task) handOver(ctx context.Context, left *overtaken) error {
+// enqueueSuccessor ends a job and enqueues one for the current state. A delivery may cause the same job,
+// but deliveries get lost. The new job replaces this one, or one that waits, and inherits its
+// approval, which may be newer than this job's.
+func (t *task) enqueueSuccessor(ctx context.Context, left *overtaken) error {
 	j := t.job
 	next, _, err := t.w.enqueue(ctx, queue.Job{
 		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
@@ -147,7 +147,7 @@ func (t *task) handOver(ctx context.Context, left *overtaken) error {
 	return errors.Join(t.end(ctx, queue.Superseded, left.why), t.claim.Done(ctx))
 }
 
-// bury makes the job a dead letter, if it is none yet.
+// bury makes the job a dead letter, unless it is one already.
 func (t *task) bury(ctx context.Context, why error) error {
 	if t.claim.Exhausted() {
 		return t.claim.Done(ctx)
@@ -155,7 +155,7 @@ func (t *task) bury(ctx context.Context, why error) error {
 	return t.claim.Bury(ctx, errors.New(oneLine(why.Error())))
 }
 
-// retry returns the job to the queue to be tried later, and fails it after the last time.
+// retry returns the job to the queue for a later attempt, and fails it after the last one.
 func (t *task) retry(ctx context.Context, why error) error {
 	why = errors.New(oneLine(why.Error()))
 	again := func(ctx context.Context) error { _, err := t.claim.Retry(ctx, why); return err }
@@ -165,15 +165,15 @@ func (t *task) retry(ctx context.Context, why error) error {
 	return again(ctx)
 }
 
-// objectName is what names a commit for good.
+// objectName matches full names of commits.
 var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// failedTitle is that of a check run that says that nothing was judged.
+// failedTitle is the title of a check run when nothing was judged.
 const failedTitle = "The scan could not be completed"
 
-// fail reports a job that will not be done, in a check run if there is a commit to tell
-// it of, in the comment if there is one, and in its record, and then ends the job. When GitHub does not take it for now,
-// an older verdict may stand there: then the job is tried again, as long as it may be.
+// fail reports the failure of a job in a check run if the commit is known, in the comment if there
+// is one, and in its record, and then ends the job. If GitHub does not accept that for now, an
+// older verdict may still be shown there: then the job is tried again, as long as it may be.
 func (t *task) fail(ctx context.Context, why error, end func(context.Context) error) error {
 	if !t.job.Kind.Judges() {
 		return end(ctx)
@@ -198,8 +198,8 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.recheckOthers(ctx), end(ctx))
 }
 
-// correct has the comment, if there is one, say that the newest commit could not be scanned:
-// what it says is about an older one. A verdict that is published already stays.
+// correct updates the comment, if there is one, to state that the newest commit could not be
+// scanned: otherwise it shows the verdict on an older one. A verdict already published stays.
 func (t *task) correct(ctx context.Context, why error) error {
 	head := cmp.Or(t.record.Head, t.job.Head)
 	if t.job.Kind != queue.KindPull || !objectName.MatchString(head) || t.publication != nil && t.publication.Ended() {
@@ -219,8 +219,8 @@ func (t *task) correct(ctx context.Context, why error) error {
 	return err
 }
 
-// complete makes the check run of the judged commit say something that no report has. A
-// baseline has a check run only then, which does not block and has a name of its own.
+// complete completes the check run of the judged commit without a report. A baseline has a check
+// run only in this case, which does not block and has a name of its own.
 func (t *task) complete(ctx context.Context, check github.Check) error {
 	if t.publication != nil && t.publication.Started() {
 		return t.publication.Abandon(ctx, check)

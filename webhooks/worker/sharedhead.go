@@ -13,14 +13,14 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// maxOthers is how many other pull requests may have the same head: GitHub is asked about
-// each.
+// maxOthers limits the other pull requests with the same head, since each costs requests to
+// GitHub.
 const maxOthers = 50
 
-// others returns the verdicts on all else that has this head. A check run belongs to a
-// commit: pull requests into different branches share it, and the one that writes last must
-// not hide the verdicts on the others. What has no verdict yet counts as failed, and gets a
-// job.
+// others returns the verdicts on everything else that has this head. A check run belongs to a
+// commit: pull requests into different branches share it, and the last writer must not hide the
+// verdicts on the others. A pull request without a verdict counts as failed, and a job for it
+// is enqueued.
 func (t *task) others(ctx context.Context) ([]github.Verdict, error) {
 	if t.job.Kind == queue.KindPush || !objectName.MatchString(t.record.Head) {
 		return nil, nil
@@ -45,8 +45,8 @@ func (t *task) others(ctx context.Context) ([]github.Verdict, error) {
 	return append(all, t.groupVerdict()...), nil
 }
 
-// sharingHead returns the other open pull requests with this head, in order: those that
-// GitHub names, and those that have records, since GitHub names none for a commit of a fork.
+// sharingHead returns the other open pull requests with this head, in order: those that GitHub
+// lists, and those with records, since GitHub lists none for a commit of a fork.
 func (t *task) sharingHead(ctx context.Context) ([]*gogithub.PullRequest, error) {
 	others, err := t.pullsOf(ctx, t.record.Head)
 	if err != nil && !gone(err) {
@@ -74,7 +74,7 @@ func (t *task) sharingHead(ctx context.Context) ([]*gogithub.PullRequest, error)
 	return others, nil
 }
 
-// verdictOn returns the verdict on another pull request with this head and its present base.
+// verdictOn returns the verdict on another pull request with this head and its current base.
 func (t *task) verdictOn(ctx context.Context, pr *gogithub.PullRequest) (github.Verdict, error) {
 	n := pr.GetNumber()
 	for _, s := range t.scansOf(n) {
@@ -85,13 +85,13 @@ func (t *task) verdictOn(ctx context.Context, pr *gogithub.PullRequest) (github.
 	return unjudged(n), t.wake(ctx, queue.Job{Pull: n, Head: t.record.Head})
 }
 
-// unjudged returns what stands for the verdict on a pull request that has none.
+// unjudged returns the placeholder for the verdict on a pull request that has none.
 func unjudged(pull int) github.Verdict {
 	return github.Verdict{Pull: pull, Conclusion: github.Failure, Title: "waiting for the verdict"}
 }
 
-// right reports whether a check run concludes as the verdicts on all that have this head do,
-// and does not wait for one that is there.
+// right reports whether a check run has the conclusion of all verdicts on this head, and does not
+// wait for a verdict that exists.
 func right(says, own github.Verdict, others []github.Verdict) bool {
 	want := own.Conclusion
 	for _, v := range append([]github.Verdict{own}, others...) {
@@ -107,8 +107,8 @@ func (t *task) scansOf(pull int) []queue.Scan {
 	return t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Pull: pull})
 }
 
-// groupVerdict returns the verdict on the commit as a merge group, which the merge queue
-// still has.
+// groupVerdict returns the verdict on the commit as a merge group that is still in the merge
+// queue, if any.
 func (t *task) groupVerdict() []github.Verdict {
 	if t.job.Kind == queue.KindGroup {
 		return nil
@@ -125,7 +125,7 @@ func (t *task) groupVerdict() []github.Verdict {
 	return nil
 }
 
-// ended reports whether a scan ended with a verdict, or with the failure to give one.
+// ended reports whether a scan ended with a verdict or failed.
 func ended(s *queue.Scan) bool {
 	return s.State == queue.Failed || s.State == queue.Completed && s.Conclusion != ""
 }
@@ -143,7 +143,7 @@ func verdictOf(s *queue.Scan) github.Verdict {
 	return v
 }
 
-// withoutCounts returns the title of a verdict that found nothing.
+// withoutCounts returns the title of a verdict without findings.
 func withoutCounts(c github.Conclusion) string {
 	switch c {
 	case github.Success:
@@ -157,17 +157,17 @@ func withoutCounts(c github.Conclusion) string {
 // publishStage is the stage of a scan that reads, or has read, the verdicts on others.
 const publishStage = "publish"
 
-// beginPublishing stores in the record that the verdicts on others are about to be read: a
-// verdict that changes afterwards may not be in the check run; see recheckOthers.
+// beginPublishing records that the verdicts on others are about to be read: a verdict that changes
+// afterwards may be missing in the check run; see recheckOthers.
 func (t *task) beginPublishing(ctx context.Context) error {
 	t.record.Stage, t.record.Done, t.record.Total = publishStage, 0, 0
 	return t.keep(ctx)
 }
 
 // recheckOthers enqueues jobs for the others with this head after this job's verdict was
-// recorded: they may have read the verdict before it. A scan of them that is running and
-// has read verdicts already begins again. When the verdict is the same as before nothing
-// is enqueued, or two pull requests would enqueue each other for ever.
+// recorded: they may have read the verdicts before that. A running scan of them that has read
+// verdicts already starts again. If this job's verdict did not change, nothing is enqueued:
+// otherwise two pull requests would enqueue each other for ever.
 func (t *task) recheckOthers(ctx context.Context) error {
 	for _, s := range t.earlier() {
 		if s.Head == t.record.Head && ended(&s) {
@@ -185,8 +185,8 @@ func (t *task) recheckOthers(ctx context.Context) error {
 	})
 }
 
-// releaseOthers has others judged again whose head is one that this pull request had: the
-// check run there may hold its verdict, which does not count any more.
+// releaseOthers enqueues jobs for others whose head this pull request had before: the check run
+// of that head may contain its verdict, which no longer counts.
 func (t *task) releaseOthers(ctx context.Context, heads []string) error {
 	for _, head := range heads {
 		if err := t.eachOther(head, func(n int) error {
@@ -198,8 +198,8 @@ func (t *task) releaseOthers(ctx context.Context, heads []string) error {
 	return nil
 }
 
-// left returns the heads of this pull request since its last verdict, that one included,
-// unless it was called off since. Several jobs may have begun and been superseded before
+// left returns the heads of this pull request since its last verdict, that of the verdict
+// included, or since it was cancelled. Several jobs may have begun and been superseded before
 // they called releaseOthers.
 func (t *task) left() []string {
 	var heads []string
@@ -217,10 +217,10 @@ func (t *task) left() []string {
 	return heads
 }
 
-// mayBeOfAnother reports whether a completed check run at the head, which leads to page, may be
-// of another pull request, or of this one with another base: it must not stand while this one is
-// judged. Of the verdicts that other replicas recorded, one that is not known here yet is found
-// by its page.
+// mayBeOfAnother reports whether a completed check run at the head, with the details URL page, may
+// belong to another pull request, or to this one with another base: its conclusion must not stay
+// while this one is judged. A verdict of another replica that is not known here yet is looked up
+// by the scan's id in page.
 func (t *task) mayBeOfAnother(ctx context.Context, page string) (bool, error) {
 	if t.job.Kind != queue.KindPull {
 		return false, nil
@@ -241,7 +241,7 @@ func (t *task) mayBeOfAnother(ctx context.Context, page string) (bool, error) {
 	if errors.Is(err, queue.ErrNotFound) {
 		return true, nil
 	}
-	// Its process may have ended before it could record the verdict.
+	// Even without a verdict: the process may have ended before it recorded one.
 	own := s.Kind == t.job.Kind && s.Pull == t.job.Pull && s.Attempt > 0 && s.Head == t.record.Head && s.BaseRef == t.record.BaseRef
 	return !own, asStoreError(err)
 }
@@ -263,7 +263,7 @@ func (t *task) eachOther(head string, do func(pull int) error) error {
 	return nil
 }
 
-// wake enqueues a job for another pull request unless it has one, which will read this
+// wake enqueues a job for another pull request unless it has one already, which will read this
 // one's verdict.
 func (t *task) wake(ctx context.Context, j queue.Job) error {
 	if _, ok := t.atWork(j.Pull); ok {
@@ -272,7 +272,7 @@ func (t *task) wake(ctx context.Context, j queue.Job) error {
 	return t.enqueueOther(ctx, j)
 }
 
-// atWork returns the scan of a pull request that has a job.
+// atWork returns the scan of a pull request that is queued or running.
 func (t *task) atWork(pull int) (queue.Scan, bool) {
 	scans := t.scansOf(pull)
 	if len(scans) == 0 || scans[0].State.Over() {

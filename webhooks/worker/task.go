@@ -18,23 +18,23 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// maxWait is the longest wait for a rate limit while a job is held. The queue waits
-// longer.
+// maxWait is the longest wait for a rate limit while a job is held. For longer waits the job
+// returns to the queue.
 const maxWait = time.Minute
 
-// task is one job under way.
+// task processes one job.
 type task struct {
 	w      *Worker
 	claim  *queue.Claim
 	job    queue.Job
 	log    *slog.Logger
 	access *app.Access
-	// record is that of a job that judges, as it is kept.
+	// record is the scan record of a job that judges, as it is stored.
 	record queue.Scan
-	// to and publication are there once it is known where the verdict goes.
+	// to and publication are set once the target of the verdict is known.
 	to          *github.Publisher
 	publication *github.Publication
-	// dir holds what was fetched, "" before.
+	// dir is the directory of the fetched repository; "" before the fetch.
 	dir string
 }
 
@@ -47,8 +47,8 @@ func (w *Worker) newTask(claim *queue.Claim) *task {
 	return t
 }
 
-// run does what the job asks for. A panic is an error: what it came from is hostile, and
-// others have jobs as well.
+// run processes the job. A panic becomes an error: hostile input may have caused it, and other
+// jobs must continue.
 func (t *task) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -56,7 +56,7 @@ func (t *task) run(ctx context.Context) (err error) {
 			err = errors.New("a mistake in preadmit: its log says which")
 		}
 		if t.dir != "" {
-			_ = os.RemoveAll(t.dir) // at the end of the process at the latest
+			_ = os.RemoveAll(t.dir) // if this fails, it is removed at the end of the process
 		}
 	}()
 	if t.access != nil {
@@ -89,11 +89,11 @@ func (t *task) run(ctx context.Context) (err error) {
 
 func (t *task) client() *gogithub.Client { return t.access.Client() }
 
-// owner and repo are the repository's name, as GitHub has it now if it was asked.
+// owner and repo return the repository's name, the one that GitHub returned if it is known.
 func (t *task) owner() string { return cmp.Or(t.record.Owner, t.job.Owner) }
 func (t *task) repo() string  { return cmp.Or(t.record.Repo, t.job.Repo) }
 
-// detailsURL is the page of the scan, "" without pages or scan.
+// detailsURL returns the URL of the scan's page, "" without pages or scan.
 func (t *task) detailsURL() string {
 	if !t.job.Kind.Judges() {
 		return ""
@@ -101,7 +101,7 @@ func (t *task) detailsURL() string {
 	return t.w.pageOf(t.job.ID)
 }
 
-// pageOf is the page of a scan, "" without pages.
+// pageOf returns the URL of a scan's page, "" without pages.
 func (w *Worker) pageOf(scan string) string {
 	if w.PublicURL == "" {
 		return ""
@@ -109,7 +109,7 @@ func (w *Worker) pageOf(scan string) string {
 	return w.PublicURL + "/scans/" + scan
 }
 
-// address makes the publisher to a commit. Its name is that of the check run.
+// address returns a publisher for a commit. name is the name of the check run.
 func (t *task) address(ctx context.Context, target github.Target, name string) (*github.Publisher, error) {
 	login, err := t.w.App.Login(ctx)
 	if err != nil {
@@ -122,8 +122,8 @@ func (t *task) address(ctx context.Context, target github.Target, name string) (
 	})
 }
 
-// begin makes the check run show that the scan goes on. The record knows of the commit
-// first, so that a check run in progress is found by it.
+// begin starts the check run. It stores the record with the commit first, so that a check run
+// in progress can be found by the record after a crash.
 func (t *task) begin(ctx context.Context, target github.Target, places github.Places) error {
 	if err := t.keep(ctx); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (t *task) begin(ctx context.Context, target github.Target, places github.Pl
 	return nil
 }
 
-// grace is a context for what has to be told after ctx ended.
+// grace returns a context for what has to be stored and published after ctx ended.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 }

@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// workDirPrefix begins the names of processes' directories.
+// workDirPrefix is the prefix of the directories' names.
 const workDirPrefix = "preadmit-work-"
 
-// workDir is a directory of this process for fetched repositories. The lock on it is how
-// others know that it is in use.
+// workDir is this process' directory for fetched repositories. A lock on it shows other processes
+// that it is in use.
 type workDir struct {
 	dir  string
 	lock *os.File
 }
 
-// openWorkDir makes a directory below parent, and removes those of processes that ended.
+// openWorkDir creates a directory below parent, and removes those of processes that ended.
 func openWorkDir(parent string) (*workDir, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -38,8 +38,8 @@ func openWorkDir(parent string) (*workDir, error) {
 	}
 }
 
-// newWorkDir makes a directory and locks it. Between the two another process may take it
-// for one that nobody holds.
+// newWorkDir creates and locks a directory. In between, another process may remove it as
+// unused; then it returns an error.
 func newWorkDir(parent string) (*workDir, error) {
 	dir, err := os.MkdirTemp(parent, workDirPrefix)
 	if err != nil {
@@ -55,8 +55,7 @@ func newWorkDir(parent string) (*workDir, error) {
 	return &workDir{dir, lock}, nil
 }
 
-// lockDir locks a directory. The system unlocks it when the process ends, in whatever
-// way.
+// lockDir locks a directory. The system unlocks it when the process ends for any reason.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -68,8 +67,8 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sweepWorkDirs removes directories that nobody holds. One that cannot be removed, as that
-// of another user, stays.
+// sweepWorkDirs removes directories without a lock. One that cannot be removed, such as that of
+// another user, stays.
 func sweepWorkDirs(parent string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -82,18 +81,18 @@ func sweepWorkDirs(parent string) error {
 		dir := filepath.Join(parent, e.Name())
 		lock, err := lockDir(dir)
 		if err != nil {
-			continue // in use, or somebody else's
+			continue // in use, or not accessible
 		}
-		_ = os.RemoveAll(dir) // see above
+		_ = os.RemoveAll(dir) // an error is ignored; see above
 		_ = lock.Close()
 	}
 	return nil
 }
 
-// take makes a directory for one job.
+// take creates a directory for one job.
 func (r *workDir) take() (string, error) { return os.MkdirTemp(r.dir, "job-*") }
 
 func (r *workDir) close() {
-	_ = os.RemoveAll(r.dir) // the next process tries again
+	_ = os.RemoveAll(r.dir) // on an error the next process removes it
 	_ = r.lock.Close()
 }

@@ -19,30 +19,30 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// credentialsRest is how long no job is taken after GitHub refused the App's credentials:
-// as long as the service takes to look for others.
+// credentialsRest is how long no job is claimed after GitHub rejected the App's credentials:
+// the service checks for new ones at this interval.
 const credentialsRest = 15 * time.Second
 
-// Forks says what is done with pull requests from forks. Nothing of a fork is executed
-// in any case: it is read, in a jail.
+// Forks is the policy for pull requests from forks. Nothing of a fork is executed with any
+// policy: it is only read, in a jail.
 type Forks string
 
 // The policies for forks.
 const (
 	// ForksOn judges them like others.
 	ForksOn Forks = "on"
-	// ForksOff judges none, and says so in a neutral check run.
+	// ForksOff judges none, and explains that in a neutral check run.
 	ForksOff Forks = "off"
-	// ForksApprove judges the commit that somebody with write access asked for with the
-	// command "/preadmit rescan SHA", and says so until then in a check run that requires
-	// this action, and so blocks a merge where it is required.
+	// ForksApprove judges a commit after somebody with write access approved it with the
+	// command "/preadmit rescan SHA". Until then the check run has the conclusion
+	// action_required, which blocks a merge where the check is required.
 	ForksApprove Forks = "approve"
 )
 
-// FetchLimits bound what is fetched for one job.
+// FetchLimits limit what is fetched for one job.
 type FetchLimits struct {
 	gittree.Limits
-	// Time bounds one fetch.
+	// Time limits the duration of one fetch.
 	Time time.Duration
 }
 
@@ -51,50 +51,50 @@ type Scanner interface {
 	Scan(ctx context.Context, request jailed.Request, progress jailed.Progress) (*jailed.Outcome, error)
 }
 
-// Config says what a worker works with. Queue, App and Scanner must be given.
+// Config is the configuration of a worker. Queue, App and Scanner are required.
 type Config struct {
 	Queue   *queue.Queue
 	App     *app.App
 	Scanner Scanner
 	// Concurrency is the number of jobs at a time, 2 when 0.
 	Concurrency int
-	// Drain is how long jobs may go on after Run's context ended, 30 seconds when 0. What
-	// is not done then goes back to the queue.
+	// Drain is how long jobs may continue after Run's context ended, 30 seconds when 0. Jobs
+	// that have not ended by then return to the queue.
 	Drain time.Duration
 	// Forks is ForksOn when empty.
 	Forks Forks
 	// PublicURL is the root of the service's pages, without a slash at the end. When it is
 	// empty, check runs have no details URL.
 	PublicURL string
-	// Name is that of the check run, github.DefaultName when empty.
+	// Name is the name of the check run, github.DefaultName when empty.
 	Name string
-	// Version is preadmit's own, for reports.
+	// Version is the version of preadmit, for reports.
 	Version string
-	// Limits bound fetches. Zero fields take their defaults: 1 GiB, 1,000,000 objects,
+	// Limits limit fetches. Zero fields take their defaults: 1 GiB, 1,000,000 objects,
 	// 100 MiB an object, 4 GiB unpacked, 2 minutes.
 	Limits FetchLimits
-	// TempDir is where fetched repositories are until they are scanned; the system's when
-	// empty. What a process left there that ended without a word is removed at start.
+	// TempDir is the directory for fetched repositories; the system's when empty. At start,
+	// directories left in it by processes that crashed are removed.
 	TempDir string
-	// MergeWait is how long a worker waits for GitHub to make a merge commit, 5 seconds
-	// when 0, and MergePatience how long a job does in all, while others are done: 3 minutes
-	// when 0.
+	// MergeWait is how long a worker waits for GitHub to create a merge commit, 5 seconds
+	// when 0. MergePatience is how long a job waits for it in total, while other jobs are
+	// processed: 3 minutes when 0.
 	MergeWait, MergePatience time.Duration
-	// LimitWait is how long a job waits that GitHub's limits stopped without saying until
-	// when, 1 minute when 0: what GitHub asks for.
+	// LimitWait is how long a job waits after GitHub's rate limit stopped it without a time,
+	// 1 minute when 0, as GitHub recommends.
 	LimitWait time.Duration
-	// GitURL returns the URL to fetch a repository from; when nil it is below the App's WebURL.
+	// GitURL returns the URL to fetch a repository from; nil uses a URL below the App's WebURL.
 	GitURL func(owner, repo string) string
-	// Transport makes the requests of fetches; nil means http.DefaultTransport.
+	// Transport sends the requests of fetches; nil means http.DefaultTransport.
 	Transport http.RoundTripper
 	// Clock waits between requests to GitHub, and for credentials; nil is the system's.
 	Clock github.Clock
 	// Log receives what happens; nil discards it.
 	Log *slog.Logger
-	// Metrics counts scans, and Jail what dies of them; nil counts nothing.
+	// Metrics counts scans, and Jail the child processes that died; nil counts nothing.
 	Metrics *metrics.Worker
 	Jail    *metrics.Jail
-	// Now is the clock; nil is time.Now.
+	// Now returns the current time; nil is time.Now.
 	Now func() time.Time
 }
 
@@ -125,21 +125,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Worker works on jobs.
+// Worker processes jobs.
 type Worker struct {
 	Config
 	workDir *workDir // for fetched repositories, while Run runs
 }
 
-// New makes a worker. It does nothing before Run.
+// New returns a worker. It does nothing before Run.
 func New(c Config) *Worker { return &Worker{Config: c.withDefaults()} }
 
-// errStopped ends jobs that are not done when the process has to end.
+// errStopped is the cause that ends unfinished jobs when the process has to stop.
 var errStopped = errors.New("the service stops")
 
-// Run takes jobs and works on them until ctx ends, and then waits for those at work for
-// as long as Drain. Those that are not done go back to the queue. Its error is one of the
-// directory for fetched repositories.
+// Run claims and processes jobs until ctx ends, and then waits up to Drain for those in progress.
+// Unfinished jobs return to the queue. It returns an error only if the directory for fetched
+// repositories cannot be opened.
 func (w *Worker) Run(ctx context.Context) error {
 	dir, err := openWorkDir(w.TempDir)
 	if err != nil {
@@ -160,8 +160,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// slot works on one job after the other. No new one is taken after ctx; work ends those
-// that were taken.
+// slot processes one job after the other. It claims none after ctx has ended; when work ends, the
+// job in progress ends.
 func (w *Worker) slot(ctx, work context.Context) {
 	for ctx.Err() == nil {
 		claim, release, err := w.next(ctx, work)
@@ -177,13 +177,13 @@ func (w *Worker) slot(ctx, work context.Context) {
 	}
 }
 
-// next waits for a job until ctx ends. The job itself goes on until work ends; release is
-// called after it.
+// next waits for a job until ctx ends. The context of the job ends with work instead; the caller
+// calls release after the job.
 func (w *Worker) next(ctx, work context.Context) (claim *queue.Claim, release func(), err error) {
 	waiting, stop := context.WithCancelCause(work)
 	unhook := context.AfterFunc(ctx, func() { stop(errStopped) })
 	claim, err = w.Queue.Next(waiting)
-	unhook() // if ctx ended just now, the job is given back
+	unhook() // if ctx ended just now, the job's context is cancelled and it returns to the queue
 	if err != nil {
 		stop(nil)
 		return nil, nil, err
@@ -191,7 +191,7 @@ func (w *Worker) next(ctx, work context.Context) (claim *queue.Claim, release fu
 	return claim, func() { stop(nil) }, nil
 }
 
-// work brings one job to its end. Its error is why the job was not done.
+// work processes one job. It returns why the job was not done.
 func (w *Worker) work(claim *queue.Claim) error {
 	w.Metrics.Busy(1)
 	defer w.Metrics.Busy(-1)
@@ -203,12 +203,12 @@ func (w *Worker) work(claim *queue.Claim) error {
 	return err
 }
 
-// restAfter takes no job for a while when GitHub refused the App's credentials: until there
-// are others, no other job would fare better.
+// restAfter waits before the next job when GitHub rejected the App's credentials: every other job
+// would fail as well.
 func (w *Worker) restAfter(ctx context.Context, err error) {
 	if errors.Is(err, app.ErrCredentials) {
 		w.Log.Error("jobs wait for credentials that GitHub takes", "error", err)
-		_ = w.Clock.Sleep(ctx, credentialsRest) // shorter if ctx ends
+		_ = w.Clock.Sleep(ctx, credentialsRest) // ends early if ctx ends
 	}
 }
 

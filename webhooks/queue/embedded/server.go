@@ -114,14 +114,14 @@ func (e *Server) Connect() (*nats.Conn, error) {
 // serverLog logs the messages of the embedded server.
 type serverLog struct{ log *slog.Logger }
 
-func (l serverLog) say(level slog.Level, format string, v []any) {
+func (l serverLog) write(level slog.Level, format string, v []any) {
 	l.log.Log(context.Background(), level, "embedded NATS: "+strings.TrimSpace(fmt.Sprintf(format, v...)))
 }
 
-func (l serverLog) Noticef(format string, v ...any) { l.say(slog.LevelDebug, format, v) }
-func (l serverLog) Warnf(format string, v ...any)   { l.say(slog.LevelWarn, format, v) }
-func (l serverLog) Fatalf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
-func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
+func (l serverLog) Noticef(format string, v ...any) { l.write(slog.LevelDebug, format, v) }
+func (l serverLog) Warnf(format string, v ...any)   { l.write(slog.LevelWarn, format, v) }
+func (l serverLog) Fatalf(format string, v ...any)  { l.write(slog.LevelError, format, v) }
+func (l serverLog) Errorf(format string, v ...any)  { l.write(slog.LevelError, format, v) }
 func (l serverLog) Debugf(string, ...any)           {}
 func (l serverLog) Tracef(string, ...any)           {}
 
