@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// openAPI describes the API. Tests hold requests and answers against it.
+// openAPI describes the API. Tests check requests and responses against it.
 //
 //go:embed openapi.json
 var openAPI []byte
@@ -30,15 +30,15 @@ func (p *Pages) apiRoutes(r chi.Router) {
 	r.Get("/api/v1/scans/{id}/report", p.api(p.apiReport))
 }
 
-// apiProblem is an answer of the API that is no success, as RFC 9457 writes it.
+// apiProblem is an error response of the API, in the format of RFC 9457.
 type apiProblem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
-	// Errors name what is wrong with a request, field by field.
+	// Errors are the invalid fields of a request.
 	Errors []fieldError `json:"errors,omitempty"`
-	// after is when to ask again, rounded up to seconds; 0 is not to.
+	// after is sent as Retry-After, rounded up to seconds; 0 sends none.
 	after time.Duration
 }
 
@@ -49,13 +49,13 @@ type fieldError struct {
 
 func (e *apiProblem) Error() string { return e.Title + ": " + e.Detail }
 
-// retryAfter is when to ask again while the service cannot take a request.
+// retryAfter is sent while the service cannot process a request.
 const retryAfter = 10 * time.Second
 
-// apiHandler answers a request of the API that came with a token.
+// apiHandler handles a request of the API that has a valid token.
 type apiHandler func(w http.ResponseWriter, r *http.Request, t *Token) error
 
-// api admits requests with a token.
+// api requires a valid token before it calls h.
 func (p *Pages) api(h apiHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -94,10 +94,10 @@ func writeProblem(w http.ResponseWriter, e *apiProblem) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.after.Seconds()))))
 	}
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // strings and numbers only; a client that went away is no concern
+	_ = json.NewEncoder(w).Encode(e) // strings and numbers only; a closed connection is no error
 }
 
-// answer writes a value as JSON.
+// answer writes value as JSON.
 func (p *Pages) answer(w http.ResponseWriter, status int, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

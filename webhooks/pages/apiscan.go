@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// apiScanView is a scan as the API has it.
+// apiScanView is the JSON form of a scan.
 type apiScanView struct {
 	ID           string      `json:"id"`
 	Kind         queue.Kind  `json:"kind"`
@@ -31,7 +31,7 @@ type apiScanView struct {
 	URLs         urls        `json:"urls"`
 }
 
-// progress is how far a running scan has come; Total is 0 while it is not known.
+// progress is the progress of a running scan; Total is 0 while it is unknown.
 type progress struct {
 	Stage string `json:"stage"`
 	Done  int    `json:"done"`
@@ -44,8 +44,8 @@ type counts struct {
 	Indeterminate int `json:"indeterminate"`
 }
 
-// urls lead to the scan: itself, its page, its report once there is one, and what it
-// wrote on GitHub.
+// urls are the URLs of the scan in the API, its page, its report if there is one, and its check
+// run and comment on GitHub.
 type urls struct {
 	Self    string `json:"self"`
 	Page    string `json:"page"`
@@ -54,7 +54,7 @@ type urls struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// apiVisible finds the scan of the path, if the token is for its repository.
+// apiVisible returns the scan of the path, if the token allows its repository.
 func (p *Pages) apiVisible(r *http.Request, t *Token) (queue.Scan, error) {
 	id, err := uuid.Parse(chi.URLParam(r, "id"))
 	if err != nil {

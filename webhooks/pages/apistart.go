@@ -19,28 +19,28 @@ import (
 )
 
 const (
-	// longestRequest is the most bytes of a request to start a scan.
+	// longestRequest limits the body of a request to start a scan, in bytes.
 	longestRequest = 64 << 10
-	// longestKey is the most characters of an Idempotency-Key.
+	// longestKey limits an Idempotency-Key, in characters.
 	longestKey = 255
 	// largestPull is the largest number that a pull request may have.
 	largestPull = 1<<31 - 1
 )
 
-// startRequest asks for a scan.
+// startRequest is the body of a request to start a scan.
 type startRequest struct {
 	Repository string `json:"repository"`
 	Pull       int64  `json:"pull"`
 }
 
-// started answers it.
+// started is the body of the response.
 type started struct {
 	ID  string `json:"id"`
 	URL string `json:"url"`
 }
 
-// apiStart enqueues a scan of a pull request. With a key that came before it answers as
-// it did then.
+// apiStart enqueues a scan of a pull request. For a repeated idempotency key it returns the same
+// response as before.
 func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error {
 	asked, err := readStart(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error
 		return &apiProblem{Status: http.StatusForbidden, Detail: "The token is not for this repository."}
 	}
 	id := keyedID(t, key, asked)
-	before, err := p.asBefore(r.Context(), id)
+	before, err := p.startedBefore(r.Context(), id)
 	if err == nil && !before {
 		id, err = p.enqueueFor(r.Context(), t, id, owner, repo, int(asked.Pull))
 	}
@@ -67,8 +67,8 @@ func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error
 	return p.answer(w, http.StatusAccepted, started{id, at})
 }
 
-// enqueueFor enqueues the scan of a pull request for a token, and returns its id. An id
-// that is given is that of a request with a key: enqueued once, by the first of several.
+// enqueueFor enqueues the scan of a pull request for a token, and returns its id. A non-empty id
+// is derived from an idempotency key: of several such requests only the first enqueues.
 func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string, pull int) (string, error) {
 	if p.config.App == nil {
 		return "", &apiProblem{Status: http.StatusServiceUnavailable, after: retryAfter, Detail: "The service is no GitHub App yet: set it up first."}
@@ -76,7 +76,7 @@ func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string
 	if wait := p.starts.wait(t, p.config.Now()); wait > 0 {
 		return "", &apiProblem{Status: http.StatusTooManyRequests, after: wait, Detail: "The token started too many scans. Send the request again later."}
 	}
-	short, cancel := context.WithTimeout(ctx, asking)
+	short, cancel := context.WithTimeout(ctx, githubTimeout)
 	defer cancel()
 	installation, repository, err := p.config.App.InstallationOf(short, owner, repo)
 	if errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) {
@@ -98,8 +98,8 @@ func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string
 	return job.ID, nil
 }
 
-// asBefore reports whether the same request came before with the same key.
-func (p *Pages) asBefore(ctx context.Context, id string) (bool, error) {
+// startedBefore reports whether a scan with the id of an idempotency key exists.
+func (p *Pages) startedBefore(ctx context.Context, id string) (bool, error) {
 	if id == "" {
 		return false, nil
 	}
@@ -110,7 +110,7 @@ func (p *Pages) asBefore(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// readStart reads the request's body, strictly.
+// readStart decodes the request's body, strictly.
 func readStart(r *http.Request) (*startRequest, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, &apiProblem{Status: http.StatusUnsupportedMediaType, Detail: "Send JSON, with Content-Type: application/json."}
@@ -166,7 +166,7 @@ func badFields(wrong []fieldError) error {
 	return &apiProblem{Status: http.StatusBadRequest, Detail: "The request is not one for a scan.", Errors: wrong}
 }
 
-// idempotencyKey is the header by which a client may ask again without doing again.
+// idempotencyKey returns the header by which a client may repeat a request without repeating its effect.
 func idempotencyKey(r *http.Request) (string, error) {
 	key := r.Header.Get("Idempotency-Key")
 	if len(key) > longestKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -175,8 +175,8 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// keyedID is the id of the scan that a token's request with a key starts: a UUID of
-// version 8, always the same for these. Empty without a key.
+// keyedID returns the id of the scan that a token's request with an idempotency key starts: a UUID
+// of version 8, derived from all of these. It is empty without a key.
 func keyedID(t *Token, key string, asked *startRequest) string {
 	if key == "" {
 		return ""

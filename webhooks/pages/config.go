@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// checkConfig fills in what is not given and refuses what would let in the wrong.
+// checkConfig sets defaults, and rejects a configuration that could give access to the wrong people.
 func checkConfig(c *Config) (*url.URL, error) {
 	if c.WebURL == "" && c.App != nil {
 		c.WebURL = c.App.WebURL()
@@ -76,7 +76,7 @@ func checkAccess(c *Config, public *url.URL) error {
 	return nil
 }
 
-// loopbackName reports whether a host name is this machine's own.
+// loopbackName reports whether a host name is of the loopback interface.
 func loopbackName(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// download returns the report of a scan in a format, to be kept as a file.
+// download sends the report of a scan in a format, as an attachment.
 func (p *Pages) download(format string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		s, _, err := p.visible(r, v)
@@ -30,8 +30,8 @@ func (p *Pages) download(format string) handler {
 	}
 }
 
-// writeReport reads what was stored and writes it anew, so that what leaves the service
-// has passed the report package whatever is in the store.
+// writeReport reads the stored report and encodes it again, so that everything the service sends
+// has been validated by package report, whatever is in the store.
 func (p *Pages) writeReport(r *http.Request, s queue.Scan, name string) ([]byte, error) {
 	done, err := p.draw(r.Context())
 	if err != nil {
@@ -56,7 +56,7 @@ func contentType(format string) string {
 	return "application/json"
 }
 
-// fileName names a report's file by what was scanned.
+// fileName returns the name of a report's file, made of what was scanned.
 func fileName(s queue.Scan) string {
 	parts := []string{"preadmit", s.Owner, s.Repo}
 	if s.Pull > 0 {

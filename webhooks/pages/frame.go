@@ -26,21 +26,21 @@ var ownStyle string
 //go:embed static/live.js
 var liveScript string
 
-// frame is what all pages have around their bodies.
+// frame is the data of the layout that all pages share.
 type frame struct {
-	// Title is the window's; Heading is that of the page.
+	// Title is the title of the window, Heading that of the page.
 	Title, Heading string
-	// Class colours the heading: deny, warn, audit, clean or none.
+	// Class is the colour of the heading: deny, warn, audit, clean or none.
 	Class string
 	// Under are lines below the heading.
 	Under []template.HTML
 	// Contents is a nav element before the body.
 	Contents template.HTML
-	// At is the path of a page that the site's navigation has.
+	// At is the path of the page, if it is in the site's navigation.
 	At string
-	// Live is set while the page changes by itself.
+	// Live is set while the page updates itself.
 	Live bool
-	// Many is set for bodies that a browser should not lay out as a whole.
+	// Many is set for large bodies, of which a browser should lay out only the visible part.
 	Many bool
 
 	Body             template.HTML
@@ -56,8 +56,8 @@ func parseTemplates() (*template.Template, error) {
 	}).ParseFS(templateFiles, "templates/*.tmpl")
 }
 
-// write makes a page of a template and its view and sends it. Nothing is sent before
-// all of it is made.
+// write renders a page from a template and its view, and sends it. Nothing is sent if rendering
+// fails.
 func (p *Pages) write(w http.ResponseWriter, status int, v *viewer, f frame, name string, view any) {
 	body, err := p.part(name, view)
 	if err == nil {
@@ -74,7 +74,7 @@ func (p *Pages) write(w http.ResponseWriter, status int, v *viewer, f frame, nam
 	p.send(w, status, "text/html; charset=utf-8", []byte(body))
 }
 
-// send writes an answer; that the viewer went away meanwhile is no concern.
+// send writes a response; errors are only logged, since the viewer may have disconnected.
 func (p *Pages) send(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
@@ -89,13 +89,13 @@ func (p *Pages) part(name string, view any) (template.HTML, error) {
 	if err := p.templates.ExecuteTemplate(&b, name, view); err != nil {
 		return "", err
 	}
-	return template.HTML(b.String()), nil // html/template's own
+	return template.HTML(b.String()), nil // escaped by html/template
 }
 
-// asset is a file that pages use. Its name has its hash, so it never changes.
+// asset is a static file of the pages. Its name contains its hash, so it never changes.
 type asset struct{ contentType, text string }
 
-// Stylesheet returns the style of all pages.
+// Stylesheet returns the style sheet of all pages.
 func Stylesheet() string { return html.Stylesheet() + ownStyle }
 
 // assets returns the files below /static/, and the names of the style sheet and script.
@@ -123,7 +123,7 @@ func (p *Pages) serveStatic(w http.ResponseWriter, r *http.Request) {
 	p.send(w, http.StatusOK, file.contentType, []byte(file.text))
 }
 
-// when shows a time in UTC.
+// when returns a time element in UTC.
 func when(t time.Time) template.HTML {
 	if t.IsZero() {
 		return ""
@@ -132,10 +132,10 @@ func when(t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2006-01-02 15:04:05") + ` UTC</time>`)
 }
 
-// short is the beginning of a commit's name.
+// short returns the beginning of a commit's name.
 func short(commit string) string { return escape.Line(commit[:min(len(commit), 12)]) }
 
-// took is a time span in words: 1h 2m, 3m 4s, 5.6s.
+// took returns a duration as text: 1h 2m, 3m 4s, 5.6s.
 func took(d time.Duration) string {
 	if d < 0 {
 		return "0s"

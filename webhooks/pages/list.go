@@ -19,8 +19,8 @@ import (
 const (
 	// pageRows is the number of scans on one page.
 	pageRows = 50
-	// pageLooks is the most scans that are looked at for one page, and pageAsks the most
-	// repositories that GitHub is asked about for it; emptyAsks as long as it is empty.
+	// pageLooks limits the scans that are examined for one page, and pageAsks the repositories
+	// for which GitHub is asked for rights; emptyAsks is the limit while the page is empty.
 	pageLooks = 2000
 	pageAsks  = 40
 	emptyAsks = 200
@@ -29,12 +29,12 @@ const (
 // listView is a page of scans.
 type listView struct {
 	Rows []rowView
-	// Empty is said when there are none.
+	// Empty is shown when there are no rows.
 	Empty string
-	// Older leads to those that follow; it is set where there may be some.
+	// Older is the URL of the next page; it is set if there may be more scans.
 	Older string
-	// Unchecked has the repositories for which GitHub could not be asked whether the viewer
-	// may read them; empty when there are none.
+	// Unchecked names the repositories for which GitHub did not answer whether the viewer may
+	// read them; it is empty when there are none.
 	Unchecked string
 }
 
@@ -51,7 +51,7 @@ func (p *Pages) recent(w http.ResponseWriter, r *http.Request, v *viewer) error 
 	return nil
 }
 
-// repository lists the scans of one.
+// repository lists the scans of one repository.
 func (p *Pages) repository(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	newest, err := p.namedRepository(r, v)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *Pages) repository(w http.ResponseWriter, r *http.Request, v *viewer) er
 	if err != nil {
 		return err
 	}
-	newest.Pull = 0 // the link is the repository's
+	newest.Pull = 0 // link to the repository, not to the pull request
 	links := p.links(newest)
 	f := frame{Title: links.Name, Heading: links.Name}
 	if err := p.under(&f, "repository-under", links); err != nil {
@@ -108,14 +108,14 @@ func (p *Pages) under(f *frame, name string, view any) error {
 	return err
 }
 
-// namedRepository finds the newest scan of the repository in the path. When a name has
-// been that of several repositories, it is the one scanned last.
+// namedRepository returns the newest scan of the repository in the path. If several repositories
+// had the name, it is the one scanned last.
 func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) {
 	of := queue.ScanFilter{Owner: chi.URLParam(r, "owner"), Repo: chi.URLParam(r, "repo"), Limit: 1}
 	for _, s := range p.config.Queue.Scans(of) {
 		return s, p.mayRead(r.Context(), v, s)
 	}
-	// GitHub is asked all the same, once a minute: how long it takes says nothing.
+	// GitHub is asked all the same, once a minute, so that the response time reveals nothing.
 	unknown := queue.Scan{Owner: of.Owner, Repo: of.Repo, Repository: numberOf(of.Owner + "/" + of.Repo)}
 	if err := p.mayRead(r.Context(), v, unknown); err != nil {
 		return queue.Scan{}, err
@@ -123,14 +123,14 @@ func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) 
 	return queue.Scan{}, notThere()
 }
 
-// numberOf stands for the number of a repository that only a name is known of. It is
-// negative, as no number is.
+// numberOf returns a placeholder for the id of a repository of which only the name is known. It
+// is negative, unlike real ids.
 func numberOf(name string) int64 {
 	sum := sha256.Sum256([]byte(strings.ToLower(name)))
 	return -1 - int64(binary.BigEndian.Uint64(sum[:])>>1)
 }
 
-// mayRead is nil when the viewer may read the repository of a scan.
+// mayRead returns nil if the viewer may read the repository of a scan, else an error.
 func (p *Pages) mayRead(ctx context.Context, v *viewer, s queue.Scan) error {
 	has, err := p.right(ctx, v, s)
 	if err == nil && has < mayRead {
@@ -139,9 +139,8 @@ func (p *Pages) mayRead(ctx context.Context, v *viewer, s queue.Scan) error {
 	return err
 }
 
-// list takes the scans that the viewer may see, up to a page of them. It gives up
-// looking after a number of scans and of questions to GitHub, and then leads on from
-// where it stopped.
+// list returns up to a page of scans that the viewer may see. It stops after a number of scans and
+// of requests to GitHub, and links to the page that continues there.
 func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView, error) {
 	of.Before, of.Limit = r.URL.Query().Get("before"), pageLooks
 	view := &listView{Empty: "There are no scans here."}
@@ -150,7 +149,7 @@ func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView
 	}
 	scans := p.config.Queue.Scans(of)
 	asked := p.newSurvey(v)
-	ctx, cancel := context.WithTimeout(r.Context(), asking)
+	ctx, cancel := context.WithTimeout(r.Context(), githubTimeout)
 	defer cancel()
 	last := ""
 	for i, s := range scans {
@@ -174,10 +173,10 @@ func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView
 	if len(scans) == pageLooks && view.Older == "" {
 		view.older(r.URL, last)
 	}
-	return view, asked.say(view)
+	return view, asked.addNotice(view)
 }
 
-// isGone reports whether a list is to begin after a scan that is not there any more.
+// isGone reports whether the scan with the id before no longer exists.
 func (p *Pages) isGone(ctx context.Context, before string) bool {
 	if before == "" {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// loginNeeded is the page for visitors who have not logged in. It leads back to where they were.
+// loginNeeded returns the error for visitors who have not logged in. Its page links back here.
 func loginNeeded(r *http.Request) error {
 	back := "/"
 	if r.Method == http.MethodGet {
@@ -28,8 +28,8 @@ func loginNeeded(r *http.Request) error {
 	}
 }
 
-// login sends the viewer to GitHub. What comes back must match what is kept in a
-// cookie: the state against forged answers, the verifier against stolen codes.
+// login redirects the viewer to GitHub. The callback must match the cookie: the state protects
+// against forged callbacks, the verifier (PKCE) against stolen codes.
 func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 	now := p.config.Now()
 	next := pending{nonce(), oauth2.GenerateVerifier(), safeReturn(r.URL.Query().Get("return")), now.Add(loginAge)}
@@ -41,7 +41,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// loggedIn takes what GitHub answered to a login.
+// loggedIn handles the callback from GitHub after a login.
 func (p *Pages) loggedIn(w http.ResponseWriter, r *http.Request) error {
 	var begun pending
 	err := p.openCookie(r, loginCookie, &begun)
@@ -72,11 +72,11 @@ func loginFailed(text, back string) error {
 		Login: "/login?return=" + url.QueryEscape(safeReturn(back))}
 }
 
-// newSession trades a code for a token and asks whose it is.
+// newSession exchanges a code for a token, and asks GitHub for its owner.
 func (p *Pages) newSession(ctx context.Context, code, verifier string) (*session, error) {
-	ctx, cancel := context.WithTimeout(ctx, asking)
+	ctx, cancel := context.WithTimeout(ctx, githubTimeout)
 	defer cancel()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: p.config.Transport, Timeout: asking})
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: p.config.Transport, Timeout: githubTimeout})
 	token, err := p.oauth().Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if err != nil {
 		return nil, exchangeError(err)
@@ -92,7 +92,7 @@ func (p *Pages) newSession(ctx context.Context, code, verifier string) (*session
 	return &session{login, token.AccessToken, expires}, nil
 }
 
-// owner asks GitHub whose a token is.
+// owner returns the login of a token's owner.
 func (p *Pages) owner(ctx context.Context, token string) (login string, err error) {
 	client, err := p.client(token)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Pages) owner(ctx context.Context, token string) (login string, err erro
 	return user.GetLogin(), nil
 }
 
-// exchangeError leaves out the body of the answer, in which a token may be.
+// exchangeError returns an error without the body of the response, which may contain a token.
 func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {
@@ -134,7 +134,7 @@ func (p *Pages) oauth() *oauth2.Config {
 }
 
 // safeReturn returns a path of this service, with its query; "/" for anything that could
-// lead elsewhere.
+// redirect elsewhere.
 func safeReturn(text string) string {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || len(text) > 2000 ||
 		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r >= 0x7f }) {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// ended are the tokens of sessions that were logged out here: hashes, and when the session
-// would have ended. GitHub is asked to end the token as well, which holds everywhere; this
-// holds at once, and when GitHub does not answer.
+// ended holds the tokens of sessions that were logged out here: their hashes, and when the session
+// would have ended. GitHub is asked to revoke the token as well, which has effect everywhere; this
+// has effect at once, and if GitHub does not answer.
 type ended struct {
 	now func() time.Time
 
@@ -44,8 +44,8 @@ func (e *ended) has(token string) bool {
 	return is
 }
 
-// logout ends the session: this browser forgets it, and a copy of its cookie is good for
-// nothing, since GitHub ends the token in it.
+// logout ends the session: it removes the cookie in this browser, and a copy of the cookie becomes
+// useless, since GitHub revokes the token in it.
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
 	p.dropCookie(w, sessionCookie)
 	out := &problem{Status: http.StatusOK, Title: "You are logged out", Text: "This browser no longer knows who you are.", Login: "/login"}
@@ -61,9 +61,9 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
 	return out
 }
 
-// endToken has GitHub end a viewer's token. One that GitHub does not know has ended.
+// endToken revokes a viewer's token. A token that GitHub does not know counts as revoked.
 func (p *Pages) endToken(ctx context.Context, token string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), asking)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), githubTimeout)
 	defer cancel()
 	credentials := p.config.App.Credentials()
 	client, err := p.githubClient(&github.BasicAuthTransport{

@@ -17,47 +17,47 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// Access says who may see the pages.
+// Access is how viewers are authenticated.
 type Access string
 
 const (
-	// AccessGitHub asks viewers to log in with GitHub and shows them the repositories
-	// that they may read there.
+	// AccessGitHub requires a login with GitHub, and shows viewers the repositories that they
+	// may read there.
 	AccessGitHub Access = "github"
-	// AccessProxy takes the viewer from a header that a proxy in front sets. All
-	// viewers see all repositories: the proxy decides who comes in.
+	// AccessProxy takes the viewer's name from a header that a reverse proxy sets. All
+	// viewers see all repositories: the proxy decides who has access.
 	AccessProxy Access = "proxy"
-	// AccessOpen shows all to everybody on the loopback interface. For development.
+	// AccessOpen shows everything to everybody on the loopback interface. For development.
 	AccessOpen Access = "open"
 )
 
-// Config is what pages need.
+// Config is the configuration of pages.
 type Config struct {
 	Queue *queue.Queue
-	// App is the App that viewers log in to, and finds the installation of a repository that the
-	// API is asked to scan. It may be nil unless Access is AccessGitHub; then the API
-	// starts no scans, and says so.
+	// App is the App that viewers log in to, and that finds the installation of a repository for
+	// scans started by the API. It may be nil unless Access is AccessGitHub; then the API
+	// starts no scans, and returns an error.
 	App *app.App
 	// PublicURL is the URL of the service without a path: https://preadmit.example.org.
 	PublicURL string
 	Access    Access
 
-	// WebURL is that of GitHub's pages, for links. Empty, it is the App's or
+	// WebURL is the URL of GitHub's pages, for links. When empty, it is the App's or
 	// https://github.com.
 	WebURL string
-	// Transport asks GitHub who viewers are and what they may read;
+	// Transport sends requests to GitHub about viewers and their rights;
 	// http.DefaultTransport when nil.
 	Transport http.RoundTripper
 
-	// Header names the viewer, Proxies are the addresses that may set it. Only for
-	// AccessProxy. Whoever serves the pages must leave http.Request.RemoteAddr alone.
+	// Header has the viewer's name, Proxies are the addresses that may set it. Only for
+	// AccessProxy. The HTTP server must not change http.Request.RemoteAddr.
 	Header  string
 	Proxies []netip.Prefix
 
-	// Admins are the logins of operators: they see the queue and revive dead letters.
-	// With AccessProxy none means all viewers; with AccessOpen everybody is one.
+	// Admins are the logins of operators, who see the queue and revive dead letters. With
+	// AccessProxy an empty list means all viewers; with AccessOpen everybody is an operator.
 	Admins []string
-	// Tokens are those of the API.
+	// Tokens are the tokens of the API.
 	Tokens []Token
 
 	// Version is shown at the foot of the pages.
@@ -66,7 +66,7 @@ type Config struct {
 	Now     func() time.Time // nil: time.Now
 }
 
-// Pages serve the pages and the API.
+// Pages serves the pages and the API.
 type Pages struct {
 	config    Config
 	public    *url.URL
@@ -77,15 +77,15 @@ type Pages struct {
 	rights    *rights
 	ended     *ended
 	starts    *starts
-	// drawing bounds how many reports are read and drawn at a time, since one may
+	// drawing limits how many reports are read and rendered at a time, since one may
 	// have many megabytes.
 	drawing chan struct{}
 }
 
-// drawings is how many reports are drawn at a time.
+// drawings is how many reports are rendered at a time.
 const drawings = 2
 
-// New checks the configuration. Its errors name the key of the service's configuration
+// New returns Pages for a configuration. Its errors name the key of the service's configuration
 // and what to do.
 func New(c Config) (*Pages, error) {
 	public, err := checkConfig(&c)
@@ -102,7 +102,7 @@ func New(c Config) (*Pages, error) {
 	return p, nil
 }
 
-// Routes adds the pages, the API, and answers for what is not found.
+// Routes adds the pages, the API, and handlers for unknown paths and methods.
 func (p *Pages) Routes(r chi.Router) {
 	r.NotFound(p.nothing(http.StatusNotFound))
 	r.MethodNotAllowed(p.nothing(http.StatusMethodNotAllowed))
@@ -128,14 +128,14 @@ func (p *Pages) Routes(r chi.Router) {
 	p.apiRoutes(r)
 }
 
-// URL is the address of a scan's page, for check runs and comments.
+// URL returns the URL of a scan's page, for check runs and comments.
 func (p *Pages) URL(id string) string { return p.absolute("/scans/" + id) }
 
 func (p *Pages) absolute(path string) string {
 	return strings.TrimSuffix(p.public.String(), "/") + path
 }
 
-// draw waits for leave to draw a report; done returns it.
+// draw waits until a report may be rendered; the caller calls done afterwards.
 func (p *Pages) draw(ctx context.Context) (done func(), err error) {
 	select {
 	case p.drawing <- struct{}{}:

@@ -9,15 +9,15 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// problem is an answer that is no success. It is shown as a page that says what to do.
+// problem is an error that is shown to the viewer as a page.
 type problem struct {
 	Status      int
 	Title, Text string
-	// Hint is what to do about it.
+	// Hint is what the viewer can do about it.
 	Hint string
-	// Login is where to log in, when that helps.
+	// Login is the URL to log in at, if that helps.
 	Login string
-	// cause is for the log.
+	// cause is the error for the log.
 	cause error
 }
 
@@ -25,17 +25,17 @@ func (e *problem) Error() string { return e.Title + ": " + e.Text }
 
 func (e *problem) Unwrap() error { return e.cause }
 
-// notThere is the answer for what does not exist, and for what the viewer may not see.
+// notThere returns the error for what does not exist, and for what the viewer may not see.
 func notThere() error {
 	return &problem{Status: http.StatusNotFound, Title: "There is nothing here",
 		Text: "It does not exist, is no longer kept, or is of a repository that you may not read.",
 		Hint: "Scans are kept for a limited time. If you were given access on GitHub just now, try again in a minute."}
 }
 
-// handler makes a page, or says why it cannot.
+// handler writes a page, or returns an error.
 type handler func(w http.ResponseWriter, r *http.Request, v *viewer) error
 
-// page serves a handler to viewers that are let in.
+// page calls a handler with the authenticated viewer, and shows its error.
 func (p *Pages) page(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := p.admit(r)
@@ -52,7 +52,7 @@ func (p *Pages) page(h handler) http.HandlerFunc {
 	}
 }
 
-// open serves a handler to everybody.
+// open is page for handlers that need no viewer.
 func (p *Pages) open(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -72,8 +72,8 @@ func (p *Pages) showError(w http.ResponseWriter, r *http.Request, v *viewer, err
 	p.write(w, e.Status, v, frame{Title: e.Title, Heading: e.Title}, "problem", e)
 }
 
-// problemOf returns what a viewer sees of an error: nothing of its text, unless it was
-// made for viewers.
+// problemOf returns the problem that a viewer is shown for an error. It contains none of the
+// error's text, unless that is meant for viewers.
 func problemOf(err error) *problem {
 	var e *problem
 	switch {
@@ -89,7 +89,7 @@ func problemOf(err error) *problem {
 		Text: "The page could not be made. The service's log says why.", Hint: "Try again; if it stays, ask who runs the service."}
 }
 
-// nothing answers for paths and methods that are not served.
+// nothing returns the handler for unknown paths and methods.
 func (p *Pages) nothing(status int) http.HandlerFunc {
 	page := p.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := notThere()
@@ -97,7 +97,7 @@ func (p *Pages) nothing(status int) http.HandlerFunc {
 			err = &problem{Status: status, Title: "This cannot be done here", Text: "The address exists, but not for this kind of request.",
 				Hint: "Go back and use the links and buttons of the page."}
 		}
-		v, _ := p.admit(r) // nothing is shown that is not for everybody
+		v, _ := p.admit(r) // the page is the same for everybody
 		p.showError(w, r, v, err)
 	}))
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -4,13 +4,12 @@ import (
 	"net/http"
 )
 
-// policy lets a page use its own style sheet and script, ask its own service and send
-// forms to it, and nothing else: no script in the page, no frame around it.
+// policy lets a page load its own style sheet and script, and send requests and forms to its own
+// service, and nothing else: no inline script, no embedding in a frame.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// protect sets the headers of each page, and refuses requests that another
-// site made a browser send.
+// protect sets the headers of each page, and rejects cross-site requests.
 func (p *Pages) protect(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	_ = guard.AddTrustedOrigin(p.public.Scheme + "://" + p.public.Host) // checkConfig parsed it

@@ -16,16 +16,16 @@ import (
 const (
 	// deadRows is the number of dead letters that are shown.
 	deadRows = 100
-	// recoveredRows is the number of scans and deliveries shown that were missed first.
+	// recoveredRows is the number of shown scans that reconciliation enqueued.
 	recoveredRows = 20
 )
 
-// queueView is the page about the service itself.
+// queueView is the page about the state of the service.
 type queueView struct {
 	queue.Stats
-	// Age is how long the oldest job waits.
+	// Age is how long the oldest job has waited.
 	Age time.Duration
-	// Trouble says why the store takes nothing; empty when it does.
+	// Trouble is why the store does not accept writes; empty when it does.
 	Trouble   string
 	Letters   []deadView
 	MoreDead  int
@@ -38,7 +38,7 @@ type deadView struct {
 	Links        linksView
 }
 
-// queue shows operators how the service does.
+// queue shows the state of the queue to operators.
 func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	if err := p.needsOperator(r.Context(), v); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *Pages) dead(d queue.Dead) deadView {
 	return v
 }
 
-// found lists the newest scans that only reconciliation asked for.
+// found returns the newest scans that reconciliation enqueued.
 func (p *Pages) found() []rowView {
 	var rows []rowView
 	for _, s := range p.config.Queue.Scans(queue.ScanFilter{Limit: pageLooks}) {
@@ -98,10 +98,10 @@ func (p *Pages) found() []rowView {
 // reconciled is the reason of jobs that reconciliation enqueues.
 const reconciled = "reconcile"
 
-// needsOperator is nil for operators, whom GitHub still knows.
+// needsOperator returns nil for operators whose token GitHub still accepts, else an error.
 func (p *Pages) needsOperator(ctx context.Context, v *viewer) error {
 	if v.Operator {
-		return p.stillThere(ctx, v)
+		return p.checkToken(ctx, v)
 	}
 	return &problem{Status: http.StatusForbidden, Title: "For operators only",
 		Text: "The queue shows all repositories.", Hint: "Who runs the service may add your login to pages.admins."}

@@ -28,15 +28,15 @@ const (
 )
 
 const (
-	// believed is how long an answer of GitHub's about a right is used again.
-	believed = time.Minute
-	// mostRights bounds how many are kept.
+	// rightAge is how long a right is cached.
+	rightAge = time.Minute
+	// mostRights limits the cached rights.
 	mostRights = 10_000
-	// asking bounds how long GitHub may take to answer.
-	asking = 10 * time.Second
+	// githubTimeout is the timeout of requests to GitHub.
+	githubTimeout = 10 * time.Second
 )
 
-// rights keeps what GitHub said of viewers and repositories for a moment.
+// rights caches what viewers may do with repositories, as GitHub returned it.
 type rights struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func (k *rights) get(key rightKey) (right, bool) {
 	return known.right, ok && k.now().Before(known.until)
 }
 
-// last is what GitHub said last, however long ago.
+// last returns the last known right, even if it has expired.
 func (k *rights) last(key rightKey) right {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -77,17 +77,17 @@ func (k *rights) put(key rightKey, r right) {
 	if len(k.known) >= mostRights {
 		clear(k.known)
 	}
-	k.known[key] = knownRight{r, k.now().Add(believed)}
+	k.known[key] = knownRight{r, k.now().Add(rightAge)}
 }
 
 func keyOf(v *viewer, repository int64) rightKey {
 	return rightKey{sha256.Sum256([]byte(v.token)), repository}
 }
 
-// seesAll reports whether a viewer sees every repository.
+// seesAll reports whether all viewers see all repositories.
 func (p *Pages) seesAll() bool { return p.config.Access != AccessGitHub }
 
-// right asks what a viewer may do with the repository of a scan.
+// right returns what a viewer may do with the repository of a scan.
 func (p *Pages) right(ctx context.Context, v *viewer, s queue.Scan) (right, error) {
 	if p.seesAll() {
 		return mayWrite, nil
@@ -96,16 +96,16 @@ func (p *Pages) right(ctx context.Context, v *viewer, s queue.Scan) (right, erro
 	if r, ok := p.rights.get(key); ok {
 		return r, nil
 	}
-	r, err := p.askRight(ctx, v, s)
+	r, err := p.requestRight(ctx, v, s)
 	if err == nil {
 		p.rights.put(key, r)
 	}
 	return r, err
 }
 
-// stillThere is nil as long as GitHub takes the viewer's token, and as theirs: for what
-// follows from who they are, and from no repository.
-func (p *Pages) stillThere(ctx context.Context, v *viewer) error {
+// checkToken returns nil if GitHub still accepts the viewer's token, for the viewer's login. It is
+// for rights that follow from the login, not from a repository.
+func (p *Pages) checkToken(ctx context.Context, v *viewer) error {
 	if p.seesAll() {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (p *Pages) stillThere(ctx context.Context, v *viewer) error {
 	if _, ok := p.rights.get(key); ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, asking)
+	ctx, cancel := context.WithTimeout(ctx, githubTimeout)
 	defer cancel()
 	login, err := p.owner(ctx, v.token)
 	if err != nil {
@@ -126,13 +126,13 @@ func (p *Pages) stillThere(ctx context.Context, v *viewer) error {
 	return nil
 }
 
-// askRight asks GitHub with the viewer's token. A repository of the same name that is
-// another one grants no right.
-func (p *Pages) askRight(ctx context.Context, v *viewer, s queue.Scan) (right, error) {
+// requestRight requests the right from GitHub with the viewer's token. Another repository that has
+// the name now grants no right.
+func (p *Pages) requestRight(ctx context.Context, v *viewer, s queue.Scan) (right, error) {
 	if !repositoryName(s.Owner) || !repositoryName(s.Repo) {
 		return mayNothing, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, asking)
+	ctx, cancel := context.WithTimeout(ctx, githubTimeout)
 	defer cancel()
 	client, err := p.client(v.token)
 	if err != nil {
@@ -152,14 +152,14 @@ func (p *Pages) askRight(ctx context.Context, v *viewer, s queue.Scan) (right, e
 }
 
 var (
-	// errLogin says that GitHub no longer takes the viewer's token.
+	// errLogin means that GitHub no longer accepts the viewer's token.
 	errLogin = errors.New("GitHub does not take the viewer's token")
-	// errGitHub says that GitHub could not be asked.
+	// errGitHub means that GitHub did not answer.
 	errGitHub = errors.New("GitHub could not be asked what a viewer may read")
 )
 
-// readRefusal returns nil where GitHub said that the viewer may not read, and an error
-// where it said nothing about that.
+// readRefusal returns nil if GitHub answered that the viewer may not read, and an error if it gave
+// no such answer.
 func readRefusal(err error) error {
 	var answer *github.ErrorResponse
 	if !errors.As(err, &answer) || answer.Response == nil { // rate limits are errors of their own
@@ -174,7 +174,7 @@ func readRefusal(err error) error {
 	return fmt.Errorf("%w: %w", errGitHub, err)
 }
 
-// client asks GitHub's API as the owner of a token.
+// client returns a client of GitHub's API with a token.
 func (p *Pages) client(token string) (*github.Client, error) {
 	client, err := p.githubClient(p.config.Transport)
 	if err != nil {
@@ -183,14 +183,14 @@ func (p *Pages) client(token string) (*github.Client, error) {
 	return client.WithAuthToken(token), nil
 }
 
-// githubClient asks GitHub's API by way of a transport, which may carry a secret: it is
-// led to no other host.
+// githubClient returns a client of GitHub's API. The transport by may add a secret, so redirects
+// to other hosts are not followed.
 func (p *Pages) githubClient(by http.RoundTripper) (*github.Client, error) {
 	base, err := url.Parse(p.config.App.BaseURL())
 	if err != nil {
 		return nil, fmt.Errorf("read the URL of GitHub's API: %w", err)
 	}
-	client := github.NewClient(&http.Client{Transport: by, Timeout: asking, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+	client := github.NewClient(&http.Client{Transport: by, Timeout: githubTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Host != base.Host || r.URL.Scheme != base.Scheme || len(via) > 3 {
 			return http.ErrUseLastResponse
 		}
@@ -200,10 +200,10 @@ func (p *Pages) githubClient(by http.RoundTripper) (*github.Client, error) {
 	return client, nil
 }
 
-// plainName is what names of owners and repositories are made of.
+// plainName matches names of owners and repositories.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
-// repositoryName reports whether text may be part of a path of GitHub's API.
+// repositoryName reports whether text is safe as part of a path of GitHub's API.
 func repositoryName(text string) bool {
 	return plainName.MatchString(text) && text != "." && text != ".."
 }

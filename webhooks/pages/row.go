@@ -18,24 +18,24 @@ type rowView struct {
 	Links linksView
 	// Subject is what is scanned, without the repository: "#7 Title".
 	Subject string
-	// Class and Word are the state, or what came out.
+	// Class and Word are the state, or the outcome.
 	Class, Word string
 	Counts      string
 	Took        time.Duration
-	// Far is set on pages of several repositories, and Near on that of the pull request:
-	// what a page is about its rows do not say.
+	// Far is set on pages of several repositories, and Near on that of the pull request: rows
+	// omit what is the same for the whole page.
 	Far, Near bool
 }
 
-// linksView leads from a scan to what it is about.
+// linksView has the links of a scan.
 type linksView struct {
 	Name       string // owner/name
 	Title      string
-	Repository string // our page
-	Pull       string // our page; empty when there is none
+	Repository string // page of ours
+	Pull       string // page of ours; empty without a pull request
 	PullNumber int
 	GitHub     string // the pull request or repository on GitHub
-	Commit     string // where GitHub shows commits, followed by the name of one
+	Commit     string // URL prefix of commits on GitHub
 }
 
 func (p *Pages) row(s queue.Scan) rowView {
@@ -48,7 +48,7 @@ func (p *Pages) row(s queue.Scan) rowView {
 	return v
 }
 
-// shown is a record whose text is safe to show, each in one line, and whose links lead
+// shown returns the record with text that is safe to show, each on one line, and with links only
 // to GitHub or to pages.
 func (p *Pages) shown(s queue.Scan) queue.Scan {
 	for _, text := range []*string{&s.Author, &s.Why, &s.Reason, &s.Stage, &s.Head, &s.Base, &s.Judged} {
@@ -80,7 +80,7 @@ func (p *Pages) links(s queue.Scan) linksView {
 	return v
 }
 
-// subject names what a scan is of, within its repository, in one safe line.
+// subject returns what a scan is of, within its repository, on one safe line.
 func subject(s queue.Scan) string {
 	switch s.Kind {
 	case queue.KindGroup:
@@ -97,7 +97,7 @@ func subject(s queue.Scan) string {
 
 func subjectText(s queue.Scan) string { return escape.Line(s.Owner+"/"+s.Repo) + " " + subject(s) }
 
-// outcome returns a word for the state of a scan, or for what came out, and its class.
+// outcome returns a word for the state of a scan, or for its outcome, and its CSS class.
 func outcome(s queue.Scan) (class, word string) {
 	switch s.State {
 	case queue.Queued:
@@ -118,7 +118,7 @@ func outcome(s queue.Scan) (class, word string) {
 		}
 		return "clean", "Passed"
 	case "failure":
-		if s.Denied == 0 { // something did not render any more, or failOn counts more than denials
+		if s.Denied == 0 { // something no longer renders, or failOn counts more than denials
 			return "deny", "Not passed"
 		}
 		return "deny", "Denied"

@@ -19,23 +19,23 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// scanView is the page of a scan, and its status by itself.
+// scanView is the page of a scan; its status is also sent alone.
 type scanView struct {
 	Row rowView
 	// Live is set until the scan is over.
 	Live bool
-	// Percent is the progress of the stage; -1 when it is not known.
+	// Percent is the progress of the stage; -1 when it is unknown.
 	Percent int
-	// Words are the state in a sentence.
+	// Words describe the state in a sentence.
 	Words string
-	// MayRescan shows the button.
+	// MayRescan is set if the viewer may start the scan again.
 	MayRescan bool
-	// Missing says why there is no report.
+	// Missing is why there is no report.
 	Missing string
 	Report  *html.Parts
 }
 
-// visible finds the scan of the path, if the viewer may see it.
+// visible returns the scan of the path, if the viewer may see it.
 func (p *Pages) visible(r *http.Request, v *viewer) (queue.Scan, right, error) {
 	id, err := uuid.Parse(chi.URLParam(r, "id"))
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *Pages) scan(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	return nil
 }
 
-// status is the part of the page that changes while a scan runs. The header says
-// whether it still does.
+// status sends the part of the page that changes while a scan runs. The header Preadmit-State
+// has the scan's state.
 func (p *Pages) status(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	s, has, err := p.visible(r, v)
 	if err != nil {
@@ -116,8 +116,8 @@ func (p *Pages) scanView(s queue.Scan, has right) scanView {
 	return v
 }
 
-// parts reads the report of a scan and makes the parts of a page of it; missing says
-// why there is none.
+// parts reads the report of a scan and returns the parts of its page; missing is why there is
+// none.
 func (p *Pages) parts(ctx context.Context, s queue.Scan) (parts *html.Parts, missing string, err error) {
 	if !s.HasReport {
 		if s.State == queue.Completed {
@@ -149,7 +149,7 @@ func (p *Pages) readReport(ctx context.Context, id string) (*report.Report, erro
 	return report.Read(bytes.NewReader(data))
 }
 
-// blob is where GitHub shows the files that were judged; empty when they are not known.
+// blob returns the URL below which GitHub shows the judged files; empty when it is unknown.
 func (p *Pages) blob(s queue.Scan) string {
 	commit := cmp.Or(s.Judged, s.Head)
 	if commit == "" {
@@ -158,7 +158,7 @@ func (p *Pages) blob(s queue.Scan) string {
 	return p.config.WebURL + "/" + url.PathEscape(s.Owner) + "/" + url.PathEscape(s.Repo) + "/blob/" + url.PathEscape(commit) + "/"
 }
 
-// rescan enqueues the same once more, if the viewer may write to the repository.
+// rescan enqueues the same scan again, if the viewer may write to the repository.
 func (p *Pages) rescan(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	s, has, err := p.visible(r, v)
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *Pages) rescan(w http.ResponseWriter, r *http.Request, v *viewer) error 
 	return nil
 }
 
-// Progress is a progress element's attributes.
+// Progress returns the attributes of a progress element.
 func (v scanView) Progress() template.HTMLAttr {
 	if v.Percent < 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// sessionAge is how long a login lasts; GitHub's tokens of Apps live as long.
+	// sessionAge is how long a login lasts; user tokens of GitHub Apps live as long.
 	sessionAge = 8 * time.Hour
 	// loginAge is how long a viewer has to log in at GitHub.
 	loginAge = 10 * time.Minute
@@ -26,14 +26,14 @@ const (
 	loginCookie   = "preadmit-login"
 )
 
-// session is what the cookie of a viewer who logged in holds, sealed.
+// session is the encrypted content of the cookie of a viewer who logged in.
 type session struct {
 	Login   string    `json:"login"`
 	Token   string    `json:"token"`
 	Expires time.Time `json:"expires"`
 }
 
-// pending is what is remembered of a login that was sent to GitHub.
+// pending is the encrypted content of the cookie of a login in progress.
 type pending struct {
 	State    string    `json:"state"`
 	Verifier string    `json:"verifier"`
@@ -41,7 +41,7 @@ type pending struct {
 	Expires  time.Time `json:"expires"`
 }
 
-// session opens the viewer's cookie.
+// session returns the content of the viewer's cookie, if it is valid.
 func (p *Pages) session(r *http.Request) (*session, error) {
 	var s session
 	if err := p.openCookie(r, sessionCookie, &s); err != nil {
@@ -53,8 +53,8 @@ func (p *Pages) session(r *http.Request) (*session, error) {
 	return &s, nil
 }
 
-// cookieName has a prefix with which browsers take the cookie from this host only,
-// over https.
+// cookieName adds a prefix with which browsers accept the cookie only over https and send it to
+// this host only.
 func (p *Pages) cookieName(name string) string {
 	if p.public.Scheme == "https" {
 		return "__Host-" + name
@@ -62,7 +62,7 @@ func (p *Pages) cookieName(name string) string {
 	return name
 }
 
-// setCookie seals a value into a cookie that lives until expires.
+// setCookie encrypts a value into a cookie that expires at a time.
 func (p *Pages) setCookie(w http.ResponseWriter, name string, value any, expires time.Time) error {
 	text, err := p.seal(name, value)
 	if err != nil {
@@ -90,11 +90,11 @@ func (p *Pages) openCookie(r *http.Request, name string, into any) error {
 	return p.unseal(name, cookie.Value, into)
 }
 
-// sealer encrypts with a key that follows from the App's client secret. A new secret
-// ends all sessions.
+// sealer returns a cipher whose key is derived from the App's client secret. A new secret ends
+// all sessions.
 func (p *Pages) sealer(name string) (cipher.AEAD, error) {
 	secret := p.config.App.Credentials().ClientSecret
-	if secret == "" { // it was there when the service started
+	if secret == "" { // there was one when the service started
 		return nil, errors.New("there is no client secret: set " + app.KeyClientSecret)
 	}
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, "preadmit pages: "+name, 32)
@@ -136,5 +136,5 @@ func (p *Pages) unseal(name, text string, into any) error {
 	return json.Unmarshal(plain, into)
 }
 
-// nonce is text that nobody can guess.
+// nonce returns unguessable text.
 func nonce() string { return rand.Text() }

@@ -8,14 +8,14 @@ import (
 
 const (
 	// startsAtOnce is how many scans a token may start at once, and startEvery the time
-	// after which it may start another. An hour's are fewer than GitHub answers an App,
-	// which is asked about each.
+	// after which it may start another. The number per hour is below the rate limit of a GitHub
+	// App, which sends requests for each.
 	startsAtOnce = 60
 	startEvery   = time.Second
 )
 
-// starts bounds the scans that tokens start: the numbers of pull requests that do not exist
-// have no end.
+// starts limits the scans that tokens start: there are endless numbers of pull requests that do
+// not exist.
 type starts struct {
 	of map[string]*rate.Limiter // by the token's name
 }
@@ -28,7 +28,7 @@ func newStarts(tokens []Token) *starts {
 	return s
 }
 
-// wait is how long a token has to wait for its next start, which is taken when it is 0.
+// wait returns how long a token has to wait for its next start. If it is 0, the start is counted.
 func (s *starts) wait(t *Token, now time.Time) time.Duration {
 	reserved := s.of[t.Name].ReserveN(now, 1)
 	wait := reserved.DelayFrom(now)

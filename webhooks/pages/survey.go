@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// asksAtOnce is how many repositories GitHub is asked about at the same time.
+	// asksAtOnce is how many repositories GitHub is asked about concurrently.
 	asksAtOnce = 8
-	// askingOne bounds how long one of many may take: it keeps the others waiting.
-	askingOne = 4 * time.Second
+	// githubTimeoutEach is the timeout for one of them, since the others wait for it.
+	githubTimeoutEach = 4 * time.Second
 )
 
-// survey is what a viewer may do with the repositories of a list. One that GitHub could
-// not be asked about is as if they may not read it, and said to be missing.
+// survey collects what a viewer may do with the repositories of a list. If GitHub does not answer
+// for one, its scans are left out, and the list names it.
 type survey struct {
 	p     *Pages
 	v     *viewer
 	known map[int64]right
-	// unchecked are scans of those that GitHub could not be asked about, one for each,
-	// and why is the last reason.
+	// unchecked has one scan of each repository for which GitHub did not answer, and why is
+	// the last error.
 	unchecked []queue.Scan
 	why       error
 }
@@ -41,8 +41,8 @@ func (a *survey) knows(s queue.Scan) bool {
 	return ok
 }
 
-// ahead asks, unless that is known, what the viewer may do with the repository of the
-// first scan and, at the same time, with those of the next.
+// ahead requests, if it is unknown, what the viewer may do with the repository of the first scan,
+// and concurrently with those of the next scans.
 func (a *survey) ahead(ctx context.Context, scans []queue.Scan) error {
 	if a.knows(scans[0]) {
 		return nil
@@ -52,7 +52,7 @@ func (a *survey) ahead(ctx context.Context, scans []queue.Scan) error {
 	var group errgroup.Group
 	for i, s := range next {
 		group.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, askingOne)
+			ctx, cancel := context.WithTimeout(ctx, githubTimeoutEach)
 			defer cancel()
 			answers[i], failures[i] = a.p.right(ctx, a.v, s)
 			return nil
@@ -70,7 +70,7 @@ func (a *survey) ahead(ctx context.Context, scans []queue.Scan) error {
 	return nil
 }
 
-// next are the first scans of the next repositories to ask about.
+// next returns the first scan of each repository to ask about next.
 func (a *survey) next(scans []queue.Scan) []queue.Scan {
 	var next []queue.Scan
 	for _, s := range scans {
@@ -85,10 +85,10 @@ func (a *survey) next(scans []queue.Scan) []queue.Scan {
 	return next
 }
 
-// say lists what could not be checked. It names the repositories that the viewer
-// could read when GitHub answered last; that there are others it does not count. Where
-// nothing could be checked there is no list.
-func (a *survey) say(list *listView) error {
+// addNotice sets the notice about unchecked repositories. It names those that the viewer could read when
+// GitHub answered last, and does not reveal how many others there are. If none could be checked,
+// it returns the error.
+func (a *survey) addNotice(list *listView) error {
 	if len(a.unchecked) == 0 {
 		return nil
 	}

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Token is one of the API. Only its user knows the token itself.
+// Token is a token of the API. The service knows only its hash.
 type Token struct {
 	// Name identifies a token, in logs and in the reasons of scans.
 	Name string
 	// SHA256 is the hash of the token, in hex: 64 digits.
 	SHA256 string
-	// Repositories are those it may ask for and about, as owner/name. None means all.
+	// Repositories are those it may be used for, as owner/name. None means all.
 	Repositories []string
 }
 
-// checkTokens refuses tokens that could not be distinguished or never match.
+// checkTokens rejects tokens with a duplicate name or an invalid field.
 func checkTokens(tokens []Token) error {
 	seen := map[string]bool{}
 	for i, t := range tokens {
@@ -42,15 +42,15 @@ func checkTokens(tokens []Token) error {
 	return nil
 }
 
-// may reports whether the token is for a repository.
+// may reports whether the token may be used for a repository.
 func (t *Token) may(owner, repo string) bool {
 	return len(t.Repositories) == 0 || slices.ContainsFunc(t.Repositories, func(name string) bool {
 		return strings.EqualFold(name, owner+"/"+repo)
 	})
 }
 
-// bearer finds the token that a request carries. All are compared, in constant time:
-// how long it takes says nothing of them.
+// bearer returns the configured token that a request carries, or nil. It compares all tokens in
+// constant time, so that the duration reveals nothing.
 func (p *Pages) bearer(r *http.Request) *Token {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || text == "" {

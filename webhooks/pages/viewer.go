@@ -10,17 +10,17 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// viewer is the user who looks at a page.
+// viewer is the user who views a page.
 type viewer struct {
-	// Login is the name on GitHub or the one that the proxy gave; empty when open.
+	// Login is the name on GitHub or the one from the proxy's header; empty when open.
 	Login string
-	// Operator may see the queue and revive dead letters.
+	// Operator is set if the viewer may see the queue and revive dead letters.
 	Operator bool
-	// token asks GitHub what the viewer may read; empty where all is shown.
+	// token is the viewer's GitHub token; empty if all viewers see everything.
 	token string
 }
 
-// admit returns the viewer of a request; the error says how to log in.
+// admit returns the viewer of a request, or an error with a page.
 func (p *Pages) admit(r *http.Request) (*viewer, error) {
 	switch p.config.Access {
 	case AccessOpen:
@@ -35,8 +35,8 @@ func (p *Pages) admit(r *http.Request) (*viewer, error) {
 	return &viewer{Login: s.Login, Operator: p.isAdmin(s.Login), token: s.Token}, nil
 }
 
-// admitLoopback admits requests from this machine for this machine. A page of another
-// site whose name was made to lead here asks for that name.
+// admitLoopback admits requests from this machine for this machine. It checks the Host header
+// against DNS rebinding.
 func (p *Pages) admitLoopback(r *http.Request) (*viewer, error) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -50,11 +50,11 @@ func (p *Pages) admitLoopback(r *http.Request) (*viewer, error) {
 	return &viewer{Operator: true}, nil
 }
 
-// longestName is the most bytes of a viewer's name.
+// longestName limits a viewer's name, in bytes.
 const longestName = 256
 
-// admitProxied believes the header of a trusted proxy, if there is exactly one: a
-// second one may be the viewer's own.
+// admitProxied accepts the header of a trusted proxy if it occurs exactly once: the viewer may
+// have sent a second one.
 func (p *Pages) admitProxied(r *http.Request) (*viewer, error) {
 	from := remote(r)
 	if !slices.ContainsFunc(p.config.Proxies, func(n netip.Prefix) bool { return n.Contains(from) }) {
@@ -77,7 +77,7 @@ func (p *Pages) isAdmin(login string) bool {
 	return login != "" && slices.ContainsFunc(p.config.Admins, func(a string) bool { return strings.EqualFold(a, login) })
 }
 
-// remote is the address that a request came from; the zero address when it has none.
+// remote returns the address that a request came from; the zero address if it has none.
 func remote(r *http.Request) netip.Addr {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
