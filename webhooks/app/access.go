@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// manyAccesses bounds what is kept for repositories that are not at work.
+	// manyAccesses limits the cached accesses.
 	manyAccesses = 2000
-	// fullAgain is how long an installation that lacks a permission is not asked for it.
+	// fullAgain is how long after a missing permission all permissions are requested again.
 	fullAgain = time.Hour
 )
 
-// accessKey names what a token is for; repository 0 is the whole installation.
+// accessKey identifies what a token is for; repository 0 means the whole installation.
 type accessKey struct{ installation, repository int64 }
 
-// Access is what an installation lets the App do in one repository. Its token is made
-// when it is needed, kept until a minute before its end, and shared by all who have the
-// same access. It is for any number of goroutines.
+// Access gives the App access to one repository of an installation. Its token is requested
+// when it is needed, cached until a minute before it expires, and shared by all users of the
+// access. It is safe for concurrent use.
 type Access struct {
 	app    *App
 	key    accessKey
@@ -38,7 +38,7 @@ type Access struct {
 	client *github.Client
 
 	mu      sync.Mutex
-	tokens  *ghinstallation.Transport // nil: none was asked for yet
+	tokens  *ghinstallation.Transport // nil: none was requested yet
 	has     []permission              // of the token, when some are missing
 	missing []string
 	lacking time.Time // when missing was found
@@ -46,14 +46,14 @@ type Access struct {
 	used atomic.Int64 // last, in Unix seconds
 }
 
-// Repository is the access to one repository of an installation, by GitHub's IDs. Its
-// token can do nothing anywhere else.
+// Repository returns the access to one repository of an installation, by GitHub's IDs. Its
+// token gives no access to anything else.
 func (a *App) Repository(installation, repository int64) *Access {
 	return a.reach(accessKey{installation, repository}, scanning())
 }
 
-// Installation is a client that may read all repositories of an installation: their
-// pull requests and check runs. Permissions that it lacked are requested again.
+// Installation returns a client that may read the pull requests and check runs of all
+// repositories of an installation. Permissions that were missing are requested again.
 func (a *App) Installation(ctx context.Context, installation int64) (*github.Client, error) {
 	s := a.reach(accessKey{installation: installation}, looking())
 	s.AskAgain(ctx)
@@ -63,7 +63,7 @@ func (a *App) Installation(ctx context.Context, installation int64) (*github.Cli
 	return s.client, nil
 }
 
-// reach returns the shared access of a key.
+// reach returns the shared access of a key, and creates it if needed.
 func (a *App) reach(key accessKey, wants []permission) *Access {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,8 +78,8 @@ func (a *App) reach(key accessKey, wants []permission) *Access {
 	return s
 }
 
-// makeRoom drops the half that was not used for longest, when there are many. Its
-// users go on using it.
+// makeRoom removes the least recently used half of the accesses when there are many. Their
+// users can continue to use them.
 func (a *App) makeRoom() {
 	if len(a.access) < manyAccesses {
 		return
@@ -92,8 +92,8 @@ func (a *App) makeRoom() {
 	}
 }
 
-// Forget drops the tokens of an installation: it is gone, or has other permissions or
-// repositories now.
+// Forget removes the tokens of an installation that is gone, or whose permissions or
+// repositories changed.
 func (a *App) Forget(installation int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,22 +105,22 @@ func (a *App) Forget(installation int64) {
 	a.metrics.Forget(installation)
 }
 
-// client is go-github's, which waits for rate limits and asks again after failures.
+// client returns a go-github client that waits for rate limits and retries after failures.
 func (a *App) client(t http.RoundTripper) *github.Client {
 	c := github.NewClient(&http.Client{Transport: retry.New(t, retry.Options{Clock: a.clock})})
 	c.BaseURL, c.UserAgent = a.base, "preadmit"
 	return c
 }
 
-// Client waits for rate limits and asks again after failures.
+// Client returns a client that waits for rate limits and retries after failures.
 func (s *Access) Client() *github.Client { return s.client }
 
-// HTTP is a client for callers that wait and retry by themselves, as a publisher does. It reports
-// the token to GitHub's API alone.
+// HTTP returns a client for callers that wait and retry by themselves, as a publisher does. It
+// sends the token to GitHub's API only.
 func (s *Access) HTTP() *http.Client { return &http.Client{Transport: roundTrip(s.roundTrip)} }
 
-// roundTrip asks with the token. One that GitHub does not take (any more) is dropped, and
-// a new one is tried once.
+// roundTrip sends a request with the token. If GitHub rejects the token, it is dropped, and the
+// request is sent once more with a new one.
 func (s *Access) roundTrip(req *http.Request) (*http.Response, error) {
 	if !s.app.isAPI(req.URL) {
 		return s.app.meter(s.key.installation).RoundTrip(req)
@@ -137,7 +137,7 @@ func (s *Access) roundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return resp, nil
 	}
-	_ = resp.Body.Close() // refused, and asked again
+	_ = resp.Body.Close() // rejected, and sent again
 	s.drop(tokens)
 	if tokens, err = s.ready(req.Context()); err != nil {
 		return nil, err
@@ -145,17 +145,17 @@ func (s *Access) roundTrip(req *http.Request) (*http.Response, error) {
 	return tokens.RoundTrip(again)
 }
 
-// Token is an installation token that is valid for a minute at least. ErrGone,
-// ErrSuspended and ErrCredentials say why there is none.
+// Token returns an installation token that is valid for at least a minute. ErrGone, ErrSuspended
+// and ErrCredentials are the reasons for none.
 func (s *Access) Token(ctx context.Context) (string, error) {
 	tokens, err := s.ready(ctx)
 	if err != nil {
 		return "", err
 	}
-	return tokens.Token(ctx) // which it has
+	return tokens.Token(ctx) // returns the cached one
 }
 
-// Missing are the permissions that the installation has not granted, like
+// Missing returns the permissions that the installation has not granted, like
 // "security_events: write". They are known after the first Token or request.
 func (s *Access) Missing() []string {
 	s.mu.Lock()
@@ -170,7 +170,7 @@ func (s *Access) Grants(ctx context.Context, permission string) (bool, error) {
 	return err == nil && !slices.Contains(s.Missing(), permission), err
 }
 
-// ready returns a transport that has a token.
+// ready returns a transport that has a valid token.
 func (s *Access) ready(ctx context.Context) (*ghinstallation.Transport, error) {
 	tokens := s.present()
 	_, err := tokens.Token(ctx)
@@ -191,7 +191,7 @@ func (s *Access) explain(err error) error {
 	return s.app.explain(what, err)
 }
 
-// present is the transport in use, or a new one that asks for everything.
+// present returns the current transport, or a new one that requests all permissions.
 func (s *Access) present() *ghinstallation.Transport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *Access) present() *ghinstallation.Transport {
 	return s.tokens
 }
 
-// drop forgets a transport's token, if it is still the one in use.
+// drop removes a transport and its token, if it is still the current one.
 func (s *Access) drop(tokens *ghinstallation.Transport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,8 @@ func (s *Access) drop(tokens *ghinstallation.Transport) {
 	}
 }
 
-// transport makes tokens with some permissions, which are counted as granted or narrowed.
+// transport returns a transport that requests tokens with some permissions. counts is how the
+// metrics count them.
 func (s *Access) transport(wants []permission, counts string) *ghinstallation.Transport {
 	next := &tokenMeter{app: s.app, counts: counts, next: s.app.clocked(s.key.installation)}
 	t := ghinstallation.NewFromAppsTransport(s.app.assertions(next), s.key.installation)

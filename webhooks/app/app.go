@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// These are the keys of the service's configuration that errors of this package name.
+// Keys of the service's configuration that appear in errors of this package.
 const (
 	KeyID            = "app.id"
 	KeyPrivateKey    = "app.privateKeyFile"
@@ -28,26 +28,26 @@ const (
 	KeyWebURL        = "github.url"
 )
 
-// DefaultBaseURL is the API of github.com, and DefaultWebURL its pages.
+// The API of github.com, and its web pages.
 const (
 	DefaultBaseURL = "https://api.github.com/"
 	DefaultWebURL  = "https://github.com"
 )
 
-// keepSecret is how long the previous webhook secret is still taken after Reload: what
-// GitHub sent with it may be on its way, or be delivered again.
+// keepSecret is how long the previous webhook secret is still accepted after Reload: deliveries
+// signed with it may be in transit, or be redelivered.
 const keepSecret = 10 * time.Minute
 
-// Credentials are the App's, as GitHub gave them.
+// Credentials are the credentials of the App, as GitHub issued them.
 type Credentials struct {
 	// ID is the App ID, and Slug its name in URLs, which may be empty.
 	ID   int64
 	Slug string
-	// ClientID and ClientSecret are for people's login; both may be empty.
+	// ClientID and ClientSecret are for the login of people; both may be empty.
 	ClientID, ClientSecret string
 	// PrivateKey is an RSA key in PEM.
 	PrivateKey []byte
-	// WebhookSecret signs deliveries. It must not be empty.
+	// WebhookSecret is the key that signs deliveries. It must not be empty.
 	WebhookSecret string
 }
 
@@ -60,25 +60,25 @@ func (c Credentials) GoString() string { return c.String() }
 // LogValue hides the secrets.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Config says which App, and where.
+// Config is the configuration of an App.
 type Config struct {
 	// BaseURL is the root of the API: DefaultBaseURL when empty, https://HOST/api/v3/ on
 	// GitHub Enterprise Server.
 	BaseURL string
-	// WebURL is the root of the pages; when empty it follows from BaseURL.
+	// WebURL is the root of the web pages; when empty it is derived from BaseURL.
 	WebURL      string
 	Credentials Credentials
-	// Transport makes the requests; http.DefaultTransport when nil.
+	// Transport sends the requests; http.DefaultTransport when nil.
 	Transport http.RoundTripper
 	// Clock returns the time and waits; the system's when nil.
 	Clock retry.Clock
-	// Log receives what happens; nil discards it.
+	// Log receives messages; nil discards them.
 	Log *slog.Logger
 	// Metrics counts requests; nil counts nothing.
 	Metrics *metrics.GitHub
 }
 
-// App is a GitHub App. It is for any number of goroutines.
+// App is a GitHub App. It is safe for concurrent use.
 type App struct {
 	base, web *url.URL
 	next      http.RoundTripper
@@ -90,14 +90,14 @@ type App struct {
 	mu       sync.Mutex
 	creds    Credentials
 	key      *rsa.PrivateKey
-	skew     time.Duration // GitHub's clock, less ours
-	previous string        // webhook secret
+	skew     time.Duration // of GitHub's clock, relative to ours
+	previous string        // the previous webhook secret
 	replaced time.Time
-	slug     string // as GitHub says
+	slug     string // as GitHub returned it
 	access   map[accessKey]*Access
 }
 
-// New makes an App of its credentials. It asks nothing of GitHub; see Self. Its errors
+// New returns an App for credentials. It sends no request to GitHub; see Self. Its errors
 // are *KeyError.
 func New(c Config) (*App, error) {
 	key, err := c.Credentials.check()
@@ -130,11 +130,11 @@ func New(c Config) (*App, error) {
 	return a, nil
 }
 
-// Reload takes other credentials, for requests from now on. What is at work goes on
-// with its tokens, which stay valid; only those of another App are forgotten. Another ID
-// or private key is tried first: unless GitHub takes it, the present credentials stay. The
-// error names the key when the credentials are wrong, and is ErrCredentials when it is
-// GitHub that says so.
+// Reload replaces the credentials for later requests. Work in progress continues with its tokens,
+// which stay valid; only those of another App are removed. A new ID or private key is verified
+// first: if GitHub rejects it, the current credentials stay. The error names the key of the
+// configuration when the credentials are invalid, and is ErrCredentials when GitHub rejects
+// them.
 func (a *App) Reload(ctx context.Context, c Credentials) error {
 	key, err := c.check()
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *App) Reload(ctx context.Context, c Credentials) error {
 	return nil
 }
 
-// try asks GitHub who the App of other credentials is.
+// try verifies other credentials with GitHub, and returns the slug of their App.
 func (a *App) try(ctx context.Context, c Credentials) (slug string, err error) {
 	other, err := New(Config{
 		BaseURL: a.base.String(), WebURL: a.web.String(), Credentials: c,
@@ -172,24 +172,24 @@ func (a *App) try(ctx context.Context, c Credentials) (slug string, err error) {
 	return slug, err
 }
 
-// Credentials are those in use.
+// Credentials returns the current credentials.
 func (a *App) Credentials() Credentials {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.creds
 }
 
-// ID is the App's.
+// ID returns the App ID.
 func (a *App) ID() int64 { return a.Credentials().ID }
 
-// BaseURL is the root of the API, with a slash at the end.
+// BaseURL returns the root of the API, with a slash at the end.
 func (a *App) BaseURL() string { return a.base.String() }
 
-// WebURL is the root of GitHub's pages, without a slash at the end.
+// WebURL returns the root of GitHub's web pages, without a slash at the end.
 func (a *App) WebURL() string { return a.web.String() }
 
-// WebhookSecrets are those that deliveries may be signed with: the present one, and for
-// ten minutes after Reload the one before.
+// WebhookSecrets returns the secrets that deliveries may be signed with: the current one, and for
+// ten minutes after Reload the previous one.
 func (a *App) WebhookSecrets() [][]byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,8 +200,8 @@ func (a *App) WebhookSecrets() [][]byte {
 	return out
 }
 
-// Self asks GitHub who the App is, once. Its error is ErrCredentials, with the keys of
-// the configuration, when GitHub does not take the credentials.
+// Self returns the App's slug and ID, which GitHub is asked for once. Its error is ErrCredentials,
+// with the keys of the configuration, when GitHub rejects the credentials.
 func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 	a.mu.Lock()
 	slug, id = a.slug, a.creds.ID
@@ -224,7 +224,7 @@ func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 	return got.GetSlug(), id, nil
 }
 
-// Login is the author of the App's comments and check runs: "SLUG[bot]".
+// Login returns the author of the App's comments and check runs: "SLUG[bot]".
 func (a *App) Login(ctx context.Context) (string, error) {
 	slug, _, err := a.Self(ctx)
 	if err != nil {

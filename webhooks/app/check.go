@@ -11,14 +11,14 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 )
 
-// Check finds what is wrong with credentials, as far as that goes without GitHub. Its
-// error is a *KeyError.
+// Check validates the credentials, as far as that is possible without GitHub. Its error is
+// a *KeyError.
 func (c Credentials) Check() error {
 	_, err := c.check()
 	return err
 }
 
-// check is Check, and reads the private key.
+// check does the work of Check, and returns the private key.
 func (c Credentials) check() (*rsa.PrivateKey, error) {
 	if c.ID <= 0 {
 		return nil, &KeyError{KeyID, fmt.Sprintf("%d is no App ID: it is the number at the top of the App's settings page", c.ID)}
@@ -34,7 +34,7 @@ func (c Credentials) check() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// notKey says what a text is that is no RSA private key, without showing any of it.
+// notKey describes a text that is no RSA private key, without quoting it.
 func notKey(text []byte) string {
 	block, _ := pem.Decode(text)
 	switch {
@@ -50,7 +50,7 @@ func notKey(text []byte) string {
 	return fmt.Sprintf("this is no RSA private key in PEM, but %q", strings.ToLower(line(block.Type)))
 }
 
-// apiURL reads the root of the API, which ends in a slash.
+// apiURL parses the root of the API, which ends in a slash.
 func apiURL(given string) (*url.URL, error) {
 	given = cmp.Or(given, DefaultBaseURL)
 	u := rootURL(given)
@@ -61,7 +61,7 @@ func apiURL(given string) (*url.URL, error) {
 	return u, nil
 }
 
-// webURL is the root of the pages, without a slash at the end.
+// webURL returns the root of the web pages, without a slash at the end.
 func webURL(base *url.URL, given string) (*url.URL, error) {
 	if given == "" {
 		given = base.Scheme + "://" + base.Host
@@ -77,7 +77,7 @@ func webURL(base *url.URL, given string) (*url.URL, error) {
 	return u, nil
 }
 
-// rootURL reads a URL that others are below; nil when it is none.
+// rootURL parses a base URL; it returns nil when it is invalid.
 func rootURL(s string) *url.URL {
 	u, err := url.Parse(strings.TrimSuffix(s, "/") + "/")
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {

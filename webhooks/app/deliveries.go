@@ -9,34 +9,34 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// maxDeliveryPages bounds what is read of the deliveries: 100,000 of them.
+// maxDeliveryPages limits the pages of deliveries that are read, to 100,000 deliveries.
 const maxDeliveryPages = 1000
 
-// Delivery is one attempt of GitHub to deliver an event.
+// Delivery is one attempt by GitHub to deliver an event.
 type Delivery struct {
-	// ID is of the attempt, and GUID of what is delivered, which it shares with all
-	// attempts: the X-GitHub-Delivery header.
+	// ID identifies the attempt, and GUID the event, which all its attempts share: the
+	// X-GitHub-Delivery header.
 	ID   int64
 	GUID string
-	// Event and Action say what happened, like "pull_request" and "opened".
+	// Event and Action are like "pull_request" and "opened".
 	Event, Action string
-	// Installation and Repository are GitHub's IDs, 0 where there is none.
+	// Installation and Repository are GitHub's IDs, 0 if there is none.
 	Installation, Repository int64
-	// At is the time of the attempt, Status the answer's, 0 without one, and Redelivery
-	// reports whether GitHub was asked for it.
+	// At is the time of the attempt, Status that of the response, 0 without one, and
+	// Redelivery is set if the attempt was requested.
 	At         time.Time
 	Status     int
 	Redelivery bool
-	// Attempts are how many since the time that was asked for failed, this one included.
+	// Attempts is the number of failed attempts in the requested time, this one included.
 	Attempts int
 }
 
-// FailedDeliveries are the deliveries since a time that no attempt has brought yet, each
+// FailedDeliveries returns the deliveries since a time of which no attempt has succeeded, each
 // with its last attempt, the newest first. GitHub keeps three days of them, seven on
 // Enterprise Server.
 func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
 	var failed []*Delivery
-	known := map[string]*Delivery{} // by GUID; nil: brought by a later attempt
+	known := map[string]*Delivery{} // by GUID; nil: a later attempt succeeded
 	err := a.deliveries(ctx, since, func(d Delivery) {
 		last, seen := known[d.GUID]
 		switch {
@@ -58,7 +58,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery
 	return out, err
 }
 
-// deliveries visits all attempts since a time, the newest first.
+// deliveries calls visit for all attempts since a time, the newest first.
 func (a *App) deliveries(ctx context.Context, since time.Time, visit func(Delivery)) error {
 	opts := &github.ListCursorOptions{PerPage: 100}
 	seen := map[string]bool{"": true}
@@ -85,8 +85,8 @@ func (a *App) deliveries(ctx context.Context, since time.Time, visit func(Delive
 	return errors.New("list the App's deliveries: there is no end of them")
 }
 
-// Redeliver asks GitHub to try a delivery once more, by the ID of an attempt. It comes
-// with the same GUID. ErrGone says that GitHub has it no more.
+// Redeliver requests another attempt of a delivery, by the ID of an earlier attempt. It has the
+// same GUID. ErrGone means that GitHub no longer has it.
 func (a *App) Redeliver(ctx context.Context, id int64) error {
 	_, _, err := a.self.Apps.RedeliverHookDelivery(ctx, id)
 	var accepted *github.AcceptedError

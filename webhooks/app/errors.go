@@ -12,18 +12,18 @@ import (
 )
 
 var (
-	// ErrCredentials is wrapped by errors that only other credentials end.
+	// ErrCredentials is wrapped by errors that only other credentials fix.
 	ErrCredentials = errors.New("GitHub does not take the App's credentials")
-	// ErrGone is wrapped when an installation or a repository is not there any more, or
-	// not for the App.
+	// ErrGone is wrapped when an installation or a repository no longer exists, or is not
+	// accessible to the App.
 	ErrGone = errors.New("the App has no access")
 	// ErrSuspended is wrapped when an installation is suspended.
 	ErrSuspended = errors.New("the installation is suspended")
 )
 
-// KeyError says that a value of the service's configuration is wrong.
+// KeyError means that a value of the service's configuration is invalid.
 type KeyError struct {
-	// Key is that of the configuration, like app.privateKeyFile.
+	// Key is the key of the configuration, like app.privateKeyFile.
 	Key string
 	// Problem is what is wrong with the value, and what to do.
 	Problem string
@@ -31,13 +31,13 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
-// refusal is what GitHub answered, without secrets.
+// refusal is GitHub's error response, without secrets.
 type refusal struct {
 	status  int
 	message string
 }
 
-// refused reads what GitHub refused out of the errors of both libraries.
+// refused returns the error response in an error of either library.
 func refused(err error) (refusal, bool) {
 	var token *ghinstallation.HTTPError
 	var answer *github.ErrorResponse
@@ -50,7 +50,7 @@ func refused(err error) (refusal, bool) {
 	return refusal{}, false
 }
 
-// messageOf is the message of an answer that the meter read.
+// messageOf returns the message of a response that the meter has read.
 func messageOf(resp *http.Response) string {
 	kept, ok := resp.Body.(*readBody)
 	var body struct{ Message string }
@@ -60,7 +60,7 @@ func messageOf(resp *http.Response) string {
 	return body.Message
 }
 
-// explain says what was being done, what GitHub answered and what to do about it.
+// explain wraps err with what was being done, GitHub's response and what to do about it.
 func (a *App) explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -84,7 +84,7 @@ func (a *App) explain(doing string, err error) error {
 	return &answerError{said, a.clean(err)}
 }
 
-// answerError reads as what was said, and still is what go-github gave.
+// answerError has a text without secrets, and wraps the original error.
 type answerError struct {
 	said string
 	err  error
@@ -93,7 +93,7 @@ type answerError struct {
 func (e *answerError) Error() string { return e.said }
 func (e *answerError) Unwrap() error { return e.err }
 
-// finalError is one that asking again does not end.
+// finalError is an error that a retry cannot fix.
 type finalError struct {
 	said string
 	kind error
@@ -102,10 +102,10 @@ type finalError struct {
 func (e *finalError) Error() string { return e.said + ": " + e.kind.Error() }
 func (e *finalError) Unwrap() error { return e.kind }
 
-// Permanent has the retry package not ask again.
+// Permanent tells package retry not to retry.
 func (e *finalError) Permanent() bool { return true }
 
-// line keeps what GitHub says from being more than a line of bounded length.
+// line returns a text of GitHub on one line of bounded length.
 func line(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

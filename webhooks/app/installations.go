@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// Installations are all of the App, also suspended ones.
+// Installations returns all installations of the App, also suspended ones.
 func (a *App) Installations(ctx context.Context) ([]*github.Installation, error) {
 	var all []*github.Installation
 	for page := 1; page != 0; {
@@ -20,7 +20,7 @@ func (a *App) Installations(ctx context.Context) ([]*github.Installation, error)
 	return all, nil
 }
 
-// Repositories are all that an installation grants the App.
+// Repositories returns all repositories that an installation grants the App access to.
 func (a *App) Repositories(ctx context.Context, installation int64) ([]*github.Repository, error) {
 	client, err := a.Installation(ctx, installation)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *App) Repositories(ctx context.Context, installation int64) ([]*github.R
 	return all, nil
 }
 
-// InstallationOf finds the installation that a repository belongs to, and the
+// InstallationOf returns the installation that a repository belongs to, and the
 // repository's ID. Its error is ErrGone when the App is not installed there.
 func (a *App) InstallationOf(ctx context.Context, owner, repo string) (installation, repositoryID int64, err error) {
 	doing := fmt.Sprintf("find the installation of %s/%s", line(owner), line(repo))

@@ -13,29 +13,29 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// Paths of the service that GitHub knows, below its public URL.
+// Paths of the service that the App's settings at GitHub contain, below its public URL.
 const (
 	WebhookPath       = "/webhooks/github"
 	SetupCallbackPath = "/setup/callback"
 	LoginCallbackPath = "/login/callback"
 )
 
-// ActionRescan identifies the button of the App's check runs that asks for another scan.
+// ActionRescan identifies the button of the App's check runs that requests another scan.
 // GitHub sends it with check_run.requested_action.
 const ActionRescan = "rescan"
 
-// ManifestOptions say what the App is called and where the service is.
+// ManifestOptions are the name of the App and the URLs of the service.
 type ManifestOptions struct {
-	// Name is the App's, which must be free on GitHub; "preadmit" when empty.
+	// Name is the App's name, which must be unused on GitHub; "preadmit" when empty.
 	Name string
-	// PublicURL is where GitHub and people reach the service.
+	// PublicURL is the URL by which GitHub and people reach the service.
 	PublicURL string
-	// WebhookURL is where deliveries go, when not to PublicURL: a relay that brings them
-	// to a machine that GitHub cannot reach.
+	// WebhookURL is the URL for deliveries, if it is not below PublicURL: that of a relay to
+	// a machine that GitHub cannot reach.
 	WebhookURL string
 }
 
-// manifest is GitHub's form of it:
+// manifest is GitHub's format of a manifest:
 // https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name        string            `json:"name"`
@@ -55,8 +55,8 @@ type hookAttributes struct {
 	Active bool   `json:"active"`
 }
 
-// Manifest describes the App for GitHub to create, as JSON. installation and
-// installation_repositories are not among the events: every App gets them.
+// Manifest returns the manifest from which GitHub creates the App, as JSON. installation and
+// installation_repositories are not among the events: every App receives them.
 func Manifest(o ManifestOptions) ([]byte, error) {
 	root, err := url.Parse(strings.TrimSuffix(o.PublicURL, "/"))
 	if err != nil || root.Scheme != "https" && root.Scheme != "http" || root.Host == "" || root.User != nil || root.RawQuery != "" {
@@ -64,7 +64,7 @@ func Manifest(o ManifestOptions) ([]byte, error) {
 	}
 	permissions := map[string]string{
 		"merge_queues": "read", // for merge_group
-		"issues":       "read", // for issue_comment, which GitHub does not send without
+		"issues":       "read", // for issue_comment, which requires it
 	}
 	for _, p := range scanning() {
 		permissions[p.name] = p.level
@@ -81,7 +81,7 @@ func Manifest(o ManifestOptions) ([]byte, error) {
 }
 
 // Convert returns the credentials of an App that GitHub has just created from a manifest, for
-// the code it redirected with. A code works once, within an hour. The baseURL is the root
+// the code of the redirect. A code works once, within an hour. The baseURL is the root
 // of the API, DefaultBaseURL when empty.
 func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
 	base, err := apiURL(baseURL)
@@ -98,7 +98,7 @@ func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
 	defer cancel()
 	got, _, err := c.Apps.CompleteAppManifest(ctx, code)
 	if err != nil {
-		// The code is in the path of the request, which errors name.
+		// The path of the request contains the code, and errors contain the path.
 		return Credentials{}, fmt.Errorf("%s: %s: begin again at the setup page", doing, strings.ReplaceAll(a.redact(err.Error()), code, hidden))
 	}
 	out := Credentials{

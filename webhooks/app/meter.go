@@ -14,11 +14,11 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// maxRefusal bounds what is read of an answer that refuses.
+// maxRefusal limits how much of an error response is read.
 const maxRefusal = 1 << 20
 
-// meter counts requests and what is left of the rate limit, and cleans answers that
-// refuse: they are what ends up in errors.
+// meter counts requests and the remainder of the rate limit. It removes secrets from error
+// responses, since these become part of errors.
 type meter struct {
 	app          *App
 	installation int64 // 0: the App itself
@@ -51,8 +51,8 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// remaining returns how many requests are left of the hour: the installation's, or the App's own where it
-// asks as itself.
+// remaining records how many requests are left in the hour: the installation's, or the App's own for
+// requests as the App.
 func (m *meter) remaining(class string, resp *http.Response) {
 	installation := m.installation
 	if class == "access-tokens" {
@@ -63,9 +63,9 @@ func (m *meter) remaining(class string, resp *http.Response) {
 	}
 }
 
-// cleaned reads the body of an answer, and puts one in its place that has no secrets.
+// cleaned reads the body of a response, and replaces it by one without secrets.
 func (a *App) cleaned(resp *http.Response) ([]byte, error) {
-	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
+	defer func() { _ = resp.Body.Close() }() // it has been read
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
 		return nil, errors.New("read the answer: " + a.redact(err.Error()))
@@ -76,7 +76,7 @@ func (a *App) cleaned(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// readBody is the body of an answer that refuses, which may be read more than once.
+// readBody is the body of an error response, which may be read more than once.
 type readBody struct {
 	*bytes.Reader
 	text []byte
@@ -84,22 +84,22 @@ type readBody struct {
 
 func (*readBody) Close() error { return nil }
 
-// Outcomes of asking for a token, as metrics call them.
+// Outcomes of requests for a token, as metrics name them.
 const (
 	tokenGranted  = "granted"
-	tokenNarrowed = "narrowed" // to less than was wanted, since the installation grants no more
+	tokenNarrowed = "narrowed" // to fewer permissions, since the installation grants no more
 	tokenRefused  = "refused"
-	tokenFailed   = "failed" // no answer, or one that GitHub is to blame for
+	tokenFailed   = "failed" // no response, or a server error
 )
 
-// tokenMeter counts the tokens that are requested. Each one that is received counts as counts.
+// tokenMeter counts the requests for tokens. A token that is received has the outcome counts.
 type tokenMeter struct {
 	app    *App
 	counts string
 	next   http.RoundTripper
 }
 
-// RoundTrip sends a request, whatever it is for.
+// RoundTrip sends a request, and counts it if it is for a token.
 func (m *tokenMeter) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := m.next.RoundTrip(req)
 	if m.app.classOf(req) != "access-tokens" {
@@ -116,15 +116,15 @@ func (m *tokenMeter) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// classOf names the route of a request.
+// classOf returns the class of a request's route.
 func (a *App) classOf(req *http.Request) string {
 	return classOf(strings.TrimPrefix(req.URL.Path, a.base.Path))
 }
 
-// isAPI reports whether a URL is of GitHub's API, which alone receives tokens.
+// isAPI reports whether a URL is of GitHub's API. Only the API receives tokens.
 func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }
 
-// Classes are what metrics call routes: few, whatever the repositories are called.
+// Classes returns the classes of routes for metrics: few, independent of repository names.
 func Classes() []string {
 	return []string{
 		"access-tokens", "app", "app-manifests", "check-runs", "check-suites", "collaborators", "comments", "commits", "compare",
@@ -133,13 +133,13 @@ func Classes() []string {
 	}
 }
 
-// classOf names the route of a path below the root of the API: by its last word that is
-// one, so that /repos/O/R/pulls/7/files is "files".
+// classOf returns the class of a path below the root of the API: its last word that is a class,
+// so that /repos/O/R/pulls/7/files is "files".
 func classOf(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	words := parts
 	if parts[0] == "repos" || parts[0] == "repositories" {
-		words = parts[min(len(parts), 3):] // what comes before is a name
+		words = parts[min(len(parts), 3):] // the rest is a name or an ID
 		if parts[0] == "repositories" {
 			words = parts[min(len(parts), 2):]
 		}

@@ -11,18 +11,18 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// permission is one of a GitHub App. The names and levels are those of the properties of
+// permission is a permission of a GitHub App. The names and levels are those of the properties of
 // app-permissions in GitHub's OpenAPI description.
 type permission struct {
 	name, level string
-	// required permissions have nothing to fall back to.
+	// required permissions are needed for every scan.
 	required bool
 }
 
 func (p permission) String() string { return p.name + ": " + p.level }
 
-// scanning is what it takes to judge a pull request and say so. Without those that are
-// not required, what they are for is left out, and the output says so.
+// scanning returns the permissions for judging a pull request and publishing the verdict. Without
+// one that is not required, its output is omitted, and the rest of the output notes that.
 func scanning() []permission {
 	return []permission{
 		{"metadata", "read", true},
@@ -33,12 +33,12 @@ func scanning() []permission {
 	}
 }
 
-// looking is what it takes to find pull requests without a verdict.
+// looking returns the permissions for finding pull requests without a verdict.
 func looking() []permission {
 	return []permission{{"metadata", "read", true}, {"pull_requests", "read", false}, {"checks", "read", false}}
 }
 
-// wire are permissions as go-github sends them.
+// wire returns permissions in the type of go-github.
 func wire(list []permission) *github.InstallationPermissions {
 	levels := map[string]string{}
 	for _, p := range list {
@@ -49,7 +49,7 @@ func wire(list []permission) *github.InstallationPermissions {
 	return &out
 }
 
-// levels are granted permissions by name.
+// levels returns granted permissions as levels by name.
 func levels(granted *github.InstallationPermissions) map[string]string {
 	out := map[string]string{}
 	if granted != nil {
@@ -58,18 +58,18 @@ func levels(granted *github.InstallationPermissions) map[string]string {
 	return out
 }
 
-// convert goes between names and go-github's fields by their JSON.
+// convert converts between levels by name and go-github's struct, by way of JSON.
 func convert(from, to any) {
 	text, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(text, to)
 	}
 	if err != nil {
-		panic(err) // strings by name, on both sides
+		panic(err) // both sides are strings by name
 	}
 }
 
-// fit takes away what was not granted, or lowers it, and says what is missing.
+// fit reduces wants to what was granted, and returns what is missing.
 func fit(wants []permission, granted map[string]string) (got []permission, missing []string, err error) {
 	for _, p := range wants {
 		level := granted[p.name]
@@ -87,13 +87,13 @@ func fit(wants []permission, granted map[string]string) (got []permission, missi
 	return got, missing, nil
 }
 
-// covers reports whether a level that was granted is enough.
+// covers reports whether a granted level includes the wanted one.
 func covers(granted, wanted string) bool {
 	order := []string{"read", "write", "admin"}
 	return slices.Index(order, granted) >= slices.Index(order, wanted)
 }
 
-// narrow asks what the installation grants, and for a token with no more than that.
+// narrow requests a token with only the permissions that the installation grants.
 func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, cause error) (*ghinstallation.Transport, error) {
 	got, missing, err := s.granted(ctx)
 	switch {
@@ -115,7 +115,8 @@ func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, c
 	return narrowed, nil
 }
 
-// granted asks what the installation grants of what is wanted, and says what is missing.
+// granted reads the installation's permissions, and returns the wanted ones reduced to them and
+// what is missing.
 func (s *Access) granted(ctx context.Context) (got []permission, missing []string, err error) {
 	in, _, err := s.app.self.Apps.GetInstallation(ctx, s.key.installation)
 	if err != nil {
@@ -124,9 +125,9 @@ func (s *Access) granted(ctx context.Context) (got []permission, missing []strin
 	return fit(s.wants, levels(in.Permissions))
 }
 
-// AskAgain drops a token that lacks a permission, unless GitHub says that the installation
-// still grants no more. GitHub sends the event of accepted permissions to one replica only, so that the one that
-// is to use a token for something new asks first. Without anything missing it asks nothing.
+// AskAgain drops a token that lacks permissions, unless GitHub answers that the installation still
+// grants no more. GitHub sends the event of accepted permissions to only one replica, so each
+// replica checks before a new task uses the token. If nothing is missing, it sends no request.
 func (s *Access) AskAgain(ctx context.Context) {
 	s.mu.Lock()
 	tokens, has, lacks := s.tokens, s.has, len(s.missing) > 0
@@ -134,7 +135,7 @@ func (s *Access) AskAgain(ctx context.Context) {
 	if !lacks {
 		return
 	}
-	if got, _, err := s.granted(ctx); err != nil || !slices.Equal(got, has) { // the next token shows what is wrong
+	if got, _, err := s.granted(ctx); err != nil || !slices.Equal(got, has) { // on an error, requesting the next token reports it
 		s.drop(tokens)
 	}
 }

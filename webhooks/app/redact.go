@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tokens, keys and assertions, as GitHub writes them. Installation tokens have two
+// secretText matches tokens, keys and assertions in GitHub's formats. Installation tokens have two
 // forms: 36 letters and digits after ghs_, and since 2026 ghs_APPID_ and a JSON web token.
 var secretText = regexp.MustCompile(`(?s)` +
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)` +
@@ -13,10 +13,10 @@ var secretText = regexp.MustCompile(`(?s)` +
 	`|\bv1\.[0-9a-f]{40}\b` +
 	`|\beyJ[A-Za-z0-9_=-]+\.[A-Za-z0-9_=-]+(\.[A-Za-z0-9_=-]*)?`)
 
-// hidden stands for what was a secret.
+// hidden replaces secrets.
 const hidden = "[secret]"
 
-// redact takes secrets out of a text: whatever looks like one of GitHub's, and the App's
+// redact replaces secrets in a text: everything in the format of GitHub's secrets, and the App's
 // own.
 func (a *App) redact(text string) string {
 	text = secretText.ReplaceAllString(text, hidden)
@@ -24,7 +24,7 @@ func (a *App) redact(text string) string {
 	own := []string{a.creds.ClientSecret, a.creds.WebhookSecret, a.previous}
 	a.mu.Unlock()
 	for _, secret := range own {
-		if len(secret) >= 6 { // a shorter one is in other words too, and no secret
+		if len(secret) >= 6 { // a shorter one is part of other words, and no secret
 			text = strings.ReplaceAll(text, secret, hidden)
 		}
 	}

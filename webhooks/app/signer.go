@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// backdated is how far in the past an assertion says it was made: GitHub's clock may
-	// be behind. GitHub asks for 60 seconds.
+	// backdated is how far in the past the issue time of an assertion is, since GitHub's clock
+	// may be behind. GitHub recommends 60 seconds.
 	backdated = time.Minute
-	// assertionAge is how long one is valid. GitHub takes ten minutes at most, by its
-	// own clock.
+	// assertionAge is how long an assertion is valid. GitHub accepts ten minutes at most, by
+	// its own clock.
 	assertionAge = 5 * time.Minute
-	// skewed is the difference of the clocks that is worth an attempt by GitHub's.
+	// skewed is the difference of the clocks from which a request is repeated with GitHub's time.
 	skewed = 30 * time.Second
 )
 
-// Sign makes the assertion that the App is itself, by GitHub's clock as far as it is
-// known, and with the present key. It is ghinstallation's Signer; the claims it is given
-// are by this machine's clock and of the App ID it began with.
+// Sign returns an assertion that authenticates the App, by GitHub's clock as far as it is known,
+// with the current key. It implements ghinstallation's Signer; the passed claims are ignored, since
+// they use this machine's clock and the App ID of the transport's creation.
 func (a *App) Sign(jwt.Claims) (string, error) {
 	a.mu.Lock()
 	id, key, now := a.creds.ID, a.key, a.clock.Now().Add(a.skew).Truncate(time.Second)
@@ -36,18 +36,18 @@ func (a *App) Sign(jwt.Claims) (string, error) {
 	}).SignedString(key)
 }
 
-// assertions is a transport that asks as the App itself, by way of next. There is one for
-// each use, since ghinstallation writes to it.
+// assertions returns a transport that authenticates as the App, on top of next. Each user needs
+// its own, since ghinstallation writes to it.
 func (a *App) assertions(next http.RoundTripper) *ghinstallation.AppsTransport {
 	t, err := ghinstallation.NewAppsTransportWithOptions(next, a.ID(), ghinstallation.WithSigner(a))
 	if err != nil {
-		panic(err) // it has a signer, and nothing else can be wrong
+		panic(err) // the only possible error is a missing signer
 	}
 	t.BaseURL = a.base.String()
 	return t
 }
 
-// asApp asks as the App, and nothing of other hosts.
+// asApp returns a transport that authenticates as the App, and rejects requests to other hosts.
 func (a *App) asApp() http.RoundTripper {
 	t := a.assertions(a.clocked(0))
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -58,18 +58,18 @@ func (a *App) asApp() http.RoundTripper {
 	})
 }
 
-// roundTrip is a function that is a transport.
+// roundTrip is a function that implements http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// clocked meters the requests of an installation, by GitHub's clock.
+// clocked returns a transport that counts the requests of an installation, and uses GitHub's clock.
 func (a *App) clocked(installation int64) http.RoundTripper {
 	return &clocked{a, a.meter(installation)}
 }
 
-// clocked asks once more when an assertion is refused and GitHub's clock, which each
-// answer shows, is not this machine's.
+// clocked repeats a request once when an assertion is rejected and GitHub's clock, which each
+// response shows, differs from this machine's.
 type clocked struct {
 	app  *App
 	next http.RoundTripper
@@ -77,7 +77,7 @@ type clocked struct {
 
 func (c *clocked) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
-	asserts := strings.HasPrefix(req.Header.Get("Authorization"), "Bearer ") // tokens of installations come with "token"
+	asserts := strings.HasPrefix(req.Header.Get("Authorization"), "Bearer ") // tokens of installations use "token" instead
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || !asserts || !c.app.learn(resp) {
 		return resp, err
 	}
@@ -89,12 +89,12 @@ func (c *clocked) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return resp, nil
 	}
-	_ = resp.Body.Close() // refused: nobody reads it
+	_ = resp.Body.Close() // the rejection is not needed
 	again.Header.Set("Authorization", "Bearer "+assertion)
 	return c.next.RoundTrip(again)
 }
 
-// learn takes GitHub's time from an answer, and reports whether that changed anything.
+// learn sets the skew from a response, and reports whether it changed.
 func (a *App) learn(resp *http.Response) bool {
 	theirs, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *App) learn(resp *http.Response) bool {
 	return true
 }
 
-// replay is a request to send again, if its body is still available.
+// replay returns a copy of a request to send again, if its body is still available.
 func replay(req *http.Request) (*http.Request, bool) {
 	again := req.Clone(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {

@@ -6,26 +6,26 @@ import (
 	"net/http"
 )
 
-// Outcomes of deliveries, as they are counted.
+// Outcomes of deliveries, as metrics count them.
 const (
 	// Accepted: its job is stored.
 	Accepted = "accepted"
-	// Duplicate: it was taken before.
+	// Duplicate: it was processed before.
 	Duplicate = "duplicate"
-	// Ignored: it asks for nothing, or for nothing that can be done.
+	// Ignored: there is no job for it.
 	Ignored = "ignored"
-	// Refused: it is not from GitHub, or not as GitHub sends it.
+	// Refused: it is not from GitHub, or not in GitHub's format.
 	Refused = "refused"
 	// Failed: it was not stored, and GitHub must send it again.
 	Failed = "failed"
 )
 
-// answer is what a delivery is answered.
+// answer is the response to a delivery.
 type answer struct {
 	status  int
 	outcome string
-	// why is one line for the reader of the delivery's page at GitHub. It holds nothing
-	// that the request said.
+	// why is one line for the reader of the delivery's page at GitHub. It contains nothing of
+	// the request.
 	why string
 	// err is logged only.
 	err error
@@ -43,7 +43,7 @@ func duplicate() *answer {
 	return &answer{status: http.StatusOK, outcome: Duplicate, why: "this delivery was taken before"}
 }
 
-// unavailable asks for the delivery to be sent again. err may be nil.
+// unavailable returns an answer after which the delivery has to be sent again. err may be nil.
 func unavailable(why string, err error) *answer {
 	return &answer{status: http.StatusServiceUnavailable, outcome: Failed, why: why, err: err}
 }
@@ -52,8 +52,8 @@ func tooLarge() *answer {
 	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than the 25 MB that GitHub sends")
 }
 
-// level is where the answer is logged: what an operator has to look after is not a debug
-// message.
+// level returns the level at which the answer is logged, by how much an operator needs to know
+// of it.
 func (a *answer) level() slog.Level {
 	switch a.outcome {
 	case Failed:
@@ -64,8 +64,8 @@ func (a *answer) level() slog.Level {
 	return slog.LevelDebug
 }
 
-// retryAfter is sent with 503, in seconds. GitHub does not heed it; whatever stands
-// between may.
+// retryAfter is sent with 503, in seconds. GitHub ignores it, but a proxy in between may
+// use it.
 const retryAfter = "30"
 
 // write sends the answer.
@@ -81,6 +81,6 @@ func (a *answer) write(w http.ResponseWriter) {
 		header.Set("Allow", http.MethodPost)
 	}
 	w.WriteHeader(a.status)
-	// Whoever went away meanwhile does not get it; GitHub then lists a failed delivery.
+	// An error means that the client disconnected; GitHub then lists a failed delivery.
 	_, _ = io.WriteString(w, a.outcome+": "+a.why+"\n")
 }

@@ -12,29 +12,30 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// MaxBody is the largest payload that GitHub sends, in bytes: 25 MB, as "Webhook events
-// and payloads" of GitHub's documentation says. Larger ones it does not send at all.
+// MaxBody is the maximum size of a payload, in bytes: 25 MB, according to "Webhook events
+// and payloads" of GitHub's documentation. GitHub does not send larger ones.
 const MaxBody = 25 << 20
 
-// firstBuffer is what a body takes to begin with, in bytes. It is no more than what the
-// connection itself costs, and not of the budget: connections that send nothing take
-// nothing from those that do.
+// firstBuffer is the initial size of a body's buffer, in bytes. It is no more than the cost of the
+// connection itself, and does not count in the budget: connections that send nothing use nothing
+// of it.
 const firstBuffer = 2 << 10
 
-// errNoMemory is returned while others hold the budget.
+// errNoMemory is returned while other bodies use the budget.
 var errNoMemory = errors.New("the memory for bodies is taken")
 
 // errLarge is returned for a body over MaxBody.
 var errLarge = errors.New("the body is too large")
 
-// smallBody is what nearly every payload fits in, in bytes.
+// smallBody is a size that is sufficient for nearly every payload, in bytes.
 const smallBody = 256 << 10
 
-// minMemory lets one largest body be moved to its last buffer, in bytes.
+// minMemory is the smallest budget with which one largest body can be copied to its last buffer,
+// in bytes.
 const minMemory = 128 << 20
 
-// budget is the memory for all bodies. Small bodies have a part of their own, so that
-// strangers who send large ones keep none of GitHub's usual payloads out.
+// budget is the memory for all bodies. Small bodies have a budget of their own, so that large
+// bodies of strangers cannot block GitHub's usual payloads.
 type budget struct{ small, large *semaphore.Weighted }
 
 func newBudget(memory int64) *budget {
@@ -42,7 +43,7 @@ func newBudget(memory int64) *budget {
 	return &budget{small: semaphore.NewWeighted(memory / 4), large: semaphore.NewWeighted(memory - memory/4)}
 }
 
-// room is one request's part of the budget.
+// room is the part of the budget that one request holds.
 type room struct {
 	budget  *budget
 	metrics *metrics.Intake
@@ -50,8 +51,8 @@ type room struct {
 	held    int64
 }
 
-// buffer makes room for a larger buffer that begins with text, and returns the room of
-// text. It does not wait: waiting while holding memory would keep others waiting.
+// buffer returns a larger buffer that begins with text, and releases the memory of text. It does
+// not wait for memory: waiting while holding some could block others.
 func (r *room) buffer(text []byte, size int) ([]byte, error) {
 	lane := r.budget.small
 	if size > smallBody {
@@ -62,13 +63,13 @@ func (r *room) buffer(text []byte, size int) ([]byte, error) {
 	}
 	larger := make([]byte, len(text), size)
 	copy(larger, text)
-	r.release() // only now: while it was copied, both were there
+	r.release() // only now: during the copy both exist
 	r.lane, r.held = lane, int64(size)
 	r.metrics.Held(r.held)
 	return larger, nil
 }
 
-// release returns what is held; the body must not be used any more.
+// release returns the held memory to the budget; the body must not be used any more.
 func (r *room) release() {
 	if r.lane == nil {
 		return
@@ -78,8 +79,8 @@ func (r *room) release() {
 	r.lane, r.held = nil, 0
 }
 
-// read reads a body of at most MaxBody bytes. Memory is taken as the bytes arrive, not as
-// Content-Length promises: a client that would take all of it must send half as much.
+// read reads a body of at most MaxBody bytes. Memory is allocated as the bytes arrive, not by
+// Content-Length: a client that wants to use all of it has to send half as much.
 func (r *room) read(body io.Reader) ([]byte, error) {
 	text := make([]byte, 0, firstBuffer)
 	var err error
@@ -99,9 +100,9 @@ func (r *room) read(body io.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// receive reads the body of a request within the time for it.
+// receive reads the body of a request within BodyTimeout.
 func (h *handler) receive(w http.ResponseWriter, r *http.Request, in *room) ([]byte, *answer) {
-	// The real clock, not Config.Now: the deadline is the connection's.
+	// The real clock, not Config.Now: the deadline is one of the connection.
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.BodyTimeout)); err != nil {
 		return nil, unavailable("the connection takes no deadline", err)
 	}
@@ -120,13 +121,13 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request, in *room) ([]b
 	}
 }
 
-// lastWords is how long a refused client may still send, so as to receive the answer.
-const lastWords = time.Second
+// refusedWait is how long a refused client may still send, so that it can receive the response.
+const refusedWait = time.Second
 
-// hangUp has the connection closed after the answer: the rest of a body that is refused
-// is not worth reading.
-func hangUp(w http.ResponseWriter) {
+// closeAfter makes the server close the connection after the response, so that it does not read the
+// rest of a refused body.
+func closeAfter(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
-	// Where there are no deadlines nothing was read either; see receive.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lastWords))
+	// Without deadlines nothing was read either; see receive.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedWait))
 }

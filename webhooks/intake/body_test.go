@@ -101,7 +101,7 @@ func TestUnread(t *testing.T) {
 		began := time.Now()
 		_, in := d.dial(test.header)
 		status, closed := d.answered(in)
-		if took := time.Since(began); status != test.status || !closed || took > 2*lastWords {
+		if took := time.Since(began); status != test.status || !closed || took > 2*refusedWait {
 			t.Errorf("%s: answered %d after %v (closed: %v), want %d", test.name, status, took, closed, test.status)
 		}
 	}

@@ -6,49 +6,49 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// maxFinding is the most digits of a finding's number in a command.
+// maxFinding is the maximum number of digits of a finding's number in a command.
 const maxFinding = 6
 
-func readIssueComment(body []byte) (demand, error) {
+func readIssueComment(body []byte) (requested, error) {
 	var e issueCommentEvent
-	return read(body, &e, &e.common, e.demand)
+	return read(body, &e, &e.common, e.request)
 }
 
-// demand is a command's, as long as a person wrote it as a new comment on a pull request.
-// Whether that person may give commands is GitHub's to say, later: the payload's
-// author_association does not say who may write.
-func (e *issueCommentEvent) demand() demand {
+// request returns a command's job, if a person wrote the command in a new comment on a pull request.
+// Whether that person may give commands is checked with GitHub later: the payload's
+// author_association does not show who has write access.
+func (e *issueCommentEvent) request() requested {
 	c := &e.Comment
 	command := parseCommand(c.Body)
 	switch {
 	case e.Action != "created":
-		return nothing("only new comments are read")
+		return noJob("only new comments are read")
 	case e.Issue.PullRequest == nil:
-		return nothing("the comment is not on a pull request")
+		return noJob("the comment is not on a pull request")
 	case command == "":
-		return nothing("the comment is no command")
+		return noJob("the comment is no command")
 	case c.User.Type != "User" || e.Sender.Type != "User" || c.App != nil:
-		return nothing("the comment is not by a person")
+		return noJob("the comment is not by a person")
 	case c.User.Login != e.Sender.Login || !isName(e.Sender.Login):
-		return nothing("the comment's author is not its sender")
+		return noJob("the comment's author is not its sender")
 	case e.Issue.Number <= 0 || c.ID <= 0:
-		return nothing("the payload's comment has no number")
+		return noJob("the payload's comment has no number")
 	}
-	return want(queue.Job{
+	return withJob(queue.Job{
 		Kind: queue.KindCommand, Pull: e.Issue.Number, Command: command,
 		Sender: e.Sender.Login, Comment: c.ID, Reason: "issue_comment.created",
 	})
 }
 
-// parseCommand is the command that a comment's first line is, "" when it is none:
+// parseCommand returns the command in a comment's first line, or "":
 //
 //	/preadmit rescan
 //	/preadmit rescan SHA
 //	/preadmit explain N
 //
-// SHA is the beginning of a commit's name, 7 to 40 lower case hexadecimal digits, and N a
-// finding's number from 1 on. Words are separated by single spaces; space after
-// the last does no harm, anything else makes it no command.
+// SHA is an abbreviated commit name, 7 to 40 lower case hexadecimal digits, and N is the number of
+// a finding, from 1 on. Words are separated by single spaces; spaces after the last word are
+// ignored, anything else makes it no command.
 func parseCommand(comment string) string {
 	line, _, _ := strings.Cut(comment, "\n")
 	line = strings.TrimRight(line, " \t\r")

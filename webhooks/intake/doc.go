@@ -1,5 +1,5 @@
-// Package intake takes GitHub's webhook deliveries: it checks that GitHub sent them,
-// turns them into jobs, and answers once the job is stored.
+// Package intake receives GitHub's webhook deliveries: it checks that GitHub sent them, turns them
+// into jobs, and responds once the job is stored.
 //
 // # Answers
 //
@@ -13,24 +13,24 @@
 //	415  not JSON
 //	503  the store did not take it, or too many large bodies are held at once
 //
-// GitHub does not send a delivery again by itself. What was answered otherwise than 2xx
-// it lists as failed, and package reconcile asks for it again; so 503 loses nothing, and a
-// payload of an odd shape, which would fail each time, is answered 200 with the reason.
+// GitHub does not retry a delivery by itself. It lists those without a 2xx response as failed, and
+// package reconcile requests them again; so 503 loses nothing, and a payload of an unexpected
+// shape, which would fail each time, gets 200 with the reason.
 //
-// A delivery is remembered after its job is stored, and answered after that. A crash
-// between the two makes GitHub's redelivery store the job once more; jobs only say what to
-// look at, so that costs a look.
+// A delivery is remembered after its job is stored, and answered after that. After a crash
+// in between, GitHub's redelivery stores the job once more; a job only names what to look up, so
+// that costs one look-up.
 //
 // # What strangers can do
 //
-// Anybody can send to this address. Until the signature is checked, nothing of a body is
-// interpreted; what is wrong in the headers is refused before the body is read. A body
-// takes memory as it arrives, from one budget for all, and has seconds to arrive.
+// Anybody can send requests to this address. Nothing of a body is interpreted before the signature
+// is checked; invalid headers are rejected before the body is read. Memory for a body is allocated
+// as it arrives, from one budget for all, and a body has seconds to arrive.
 //
-// What GitHub signed is still written by others: names, numbers and object names are
-// checked before they become part of a job, and no text of a payload is answered or
-// logged.
+// Signed content is still written by others: names, numbers and object names are checked before
+// they become part of a job, and no text of a payload is sent in a response or logged.
 //
-// A signature says nothing of when and as which delivery a body was sent. Whoever has
+// A signature covers neither the time nor the delivery's id. Whoever has seen a delivery can send
+// it again with another id; that, too, costs one look-up.
 // seen a delivery can send it again under another id; that, too, costs a look.
 package intake

@@ -4,30 +4,30 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// demand is what a delivery asks for: a job, or the reason why there is none.
-type demand struct {
+// requested is what a delivery requests: a job, or why there is none.
+type requested struct {
 	job *queue.Job
 	why string
 }
 
-func nothing(why string) demand { return demand{why: why} }
+func noJob(why string) requested { return requested{why: why} }
 
-func want(job queue.Job) demand { return demand{job: &job} }
+func withJob(job queue.Job) requested { return requested{job: &job} }
 
-// reader turns one event's payload into a demand. Its error says that the payload is no
-// JSON.
-type reader func(body []byte) (demand, error)
+// reader decodes one event's payload and returns what it requests. It returns an error if the payload
+// is no JSON.
+type reader func(body []byte) (requested, error)
 
-// readerOf returns the reader of an event, nil for an event that never asks for anything.
-// appID is the App's own.
+// readerOf returns the reader of an event, nil for an event that never leads to a job. appID is
+// the ID of our App.
 func readerOf(event string, appID int64) reader {
 	switch event {
 	case "pull_request":
 		return readPullRequest
 	case "check_run":
-		return func(body []byte) (demand, error) { return readCheckRun(body, appID) }
+		return func(body []byte) (requested, error) { return readCheckRun(body, appID) }
 	case "check_suite":
-		return func(body []byte) (demand, error) { return readCheckSuite(body, appID) }
+		return func(body []byte) (requested, error) { return readCheckSuite(body, appID) }
 	case "merge_group":
 		return readMergeGroup
 	case "push":
@@ -39,29 +39,29 @@ func readerOf(event string, appID int64) reader {
 	case "installation_repositories":
 		return readInstallationRepositories
 	case "ping":
-		return func([]byte) (demand, error) { return nothing("pong"), nil }
+		return func([]byte) (requested, error) { return noJob("pong"), nil }
 	}
 	return nil
 }
 
-// read decodes a payload and has ask say what it demands. payload holds c, which says
-// whose the job is.
-func read(body []byte, payload any, c *common, ask func() demand) (demand, error) {
+// read decodes a payload and calls request for its job. c is the part of payload that has the
+// job's installation and repository.
+func read(body []byte, payload any, c *common, request func() requested) (requested, error) {
 	reason, err := decode(body, payload)
 	if err != nil || reason != "" {
-		return demand{why: reason}, err
+		return requested{why: reason}, err
 	}
-	d := ask()
+	d := request()
 	if d.job == nil {
 		return d, nil
 	}
 	if why := c.describe(d.job); why != "" {
-		return nothing(why), nil
+		return noJob(why), nil
 	}
 	return d, nil
 }
 
-// describe puts into a job whose it is; what it cannot be is returned.
+// describe sets the job's installation and repository, or returns why they are invalid.
 func (c *common) describe(job *queue.Job) string {
 	if c.Installation.ID <= 0 {
 		return "the payload names no installation of the App: only webhooks of Apps have one"
@@ -80,7 +80,7 @@ func (c *common) describe(job *queue.Job) string {
 	return ""
 }
 
-// ofInstallation reports whether a kind of job is about an installation, not a repository.
+// ofInstallation reports whether jobs of a kind concern an installation, not a repository.
 func ofInstallation(kind queue.Kind) bool {
 	return kind == queue.KindInstallation || kind == queue.KindForget
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/google/uuid"
 )
 
-// delivery is what the headers of a request say.
+// delivery has the values of a request's headers.
 type delivery struct {
-	// event is GitHub's name of the event: projects_v2_item.
+	// event is GitHub's name of the event, like projects_v2_item.
 	event string
-	// guid names the delivery, in lower case. A redelivery has the same.
+	// guid identifies the delivery, in lower case. A redelivery has the same.
 	guid string
 	// sum is the signature, not yet checked.
 	sum []byte
 }
 
-// maxEvent is the longest name of an event taken, in bytes; GitHub's longest has 40.
+// maxEvent is the maximum length of an event's name, in bytes; GitHub's longest has 40.
 const maxEvent = 64
 
-// readHeaders checks all that can be checked without the body.
+// readHeaders checks everything that can be checked without the body.
 func readHeaders(r *http.Request) (*delivery, *answer) {
 	if r.Method != http.MethodPost {
 		return nil, refuse(http.StatusMethodNotAllowed, "deliveries come as POST")
@@ -45,7 +45,7 @@ func readHeaders(r *http.Request) (*delivery, *answer) {
 	return &delivery{event: event, guid: strings.ToLower(guid), sum: sum}, nil
 }
 
-// checkContent refuses what is not plain JSON of a size that GitHub sends.
+// checkContent rejects content that is not plain JSON of a size that GitHub sends.
 func checkContent(r *http.Request) *answer {
 	media, params, err := mime.ParseMediaType(one(r, "Content-Type"))
 	if charset := params["charset"]; err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
@@ -60,7 +60,7 @@ func checkContent(r *http.Request) *answer {
 	return nil
 }
 
-// one is the value of a header, "" if it is there more than once.
+// one returns the value of a header, "" if it occurs more than once.
 func one(r *http.Request, name string) string {
 	if values := r.Header.Values(name); len(values) == 1 {
 		return values[0]

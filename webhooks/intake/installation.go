@@ -2,34 +2,34 @@ package intake
 
 import "github.com/preadmit/preadmit/webhooks/queue"
 
-func readInstallation(body []byte) (demand, error) {
+func readInstallation(body []byte) (requested, error) {
 	var e installationEvent
-	return read(body, &e, &e.common, e.demand)
+	return read(body, &e, &e.common, e.request)
 }
 
-// demand: a suspended installation is looked up like a deleted one, and GitHub says which
-// it is: what is kept of one that is suspended, which may end, is kept.
-func (e *installationEvent) demand() demand {
+// request returns the same job for a suspended installation as for a deleted one. The worker checks
+// with GitHub which it is, and keeps the data of a suspended one.
+func (e *installationEvent) request() requested {
 	switch e.Action {
 	case "created", "unsuspend", "new_permissions_accepted":
 		return e.about(queue.KindInstallation, nil)
 	case "deleted", "suspend":
 		return e.about(queue.KindForget, nil)
 	}
-	return nothing("this action of installation asks for nothing")
+	return noJob("this action of installation asks for nothing")
 }
 
-func (e *installationEvent) about(kind queue.Kind, repositories []int64) demand {
-	return want(queue.Job{Kind: kind, Repositories: repositories, Reason: "installation." + e.Action})
+func (e *installationEvent) about(kind queue.Kind, repositories []int64) requested {
+	return withJob(queue.Job{Kind: kind, Repositories: repositories, Reason: "installation." + e.Action})
 }
 
-func readInstallationRepositories(body []byte) (demand, error) {
+func readInstallationRepositories(body []byte) (requested, error) {
 	var e installationEvent
 	return read(body, &e, &e.common, e.repositories)
 }
 
-// repositories is the demand of installation_repositories.
-func (e *installationEvent) repositories() demand {
+// repositories is request for the event installation_repositories.
+func (e *installationEvent) repositories() requested {
 	job := queue.Job{Reason: "installation_repositories." + e.Action}
 	var listed []identity
 	switch e.Action {
@@ -38,16 +38,16 @@ func (e *installationEvent) repositories() demand {
 	case "removed":
 		job.Kind, listed = queue.KindForget, e.Removed
 	default:
-		return nothing("this action of installation_repositories asks for nothing")
+		return noJob("this action of installation_repositories asks for nothing")
 	}
 	for _, repository := range listed {
 		if repository.ID <= 0 {
-			return nothing("the payload's repositories have no ids")
+			return noJob("the payload's repositories have no ids")
 		}
 		job.Repositories = append(job.Repositories, repository.ID)
 	}
-	if len(job.Repositories) == 0 { // which would mean all of them
-		return nothing("the payload lists no repositories")
+	if len(job.Repositories) == 0 { // an empty list would mean all of them
+		return noJob("the payload lists no repositories")
 	}
-	return want(job)
+	return withJob(job)
 }

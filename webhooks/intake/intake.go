@@ -10,49 +10,49 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// Queue is where jobs go: a queue.Queue.
+// Queue stores jobs: a queue.Queue.
 type Queue interface {
-	// Seen reports whether a delivery was taken before.
+	// Seen reports whether a delivery was processed before.
 	Seen(ctx context.Context, guid string) (bool, error)
-	// Enqueue stores a job durably; false means that the delivery's job is there already.
+	// Enqueue stores a job durably; false means that the delivery's job exists already.
 	Enqueue(ctx context.Context, job queue.Job) (queue.Job, bool, error)
-	// Remember notes durably that a delivery was taken.
+	// Remember records durably that a delivery was processed.
 	Remember(ctx context.Context, guid, event string) error
 }
 
-// Config says how deliveries are taken.
+// Config is the configuration of the handler.
 type Config struct {
 	Queue Queue
-	// Secrets are those that deliveries may be signed with at the moment: the present
-	// one, and for a while after a change the one before. Empty ones sign nothing.
+	// Secrets returns the secrets that deliveries may currently be signed with: the current one,
+	// and for a while after a change the previous one. Empty ones are ignored.
 	Secrets func() [][]byte
-	// AppID is the id of our App, by which re-run requests for other Apps' checks are
-	// distinguished.
+	// AppID returns the ID of our App, which distinguishes re-run requests for our checks from
+	// those for other Apps' checks.
 	AppID func() int64
-	// Memory is what the bodies of all requests may take together, in bytes: 256 MiB when
+	// Memory is the memory for the bodies of all requests together, in bytes: 256 MiB when
 	// 0, 128 MiB at least.
 	Memory int64
 	// BodyTimeout is how long a body may take to arrive: 8 s when 0, since GitHub waits 10 s
-	// for its answer.
+	// for the response.
 	BodyTimeout time.Duration
 	// StoreTimeout is how long the store may take: 8 s when 0.
 	StoreTimeout time.Duration
-	// Log gets what was refused and what failed; nil discards it.
+	// Log receives refusals and failures; nil discards them.
 	Log *slog.Logger
 	// Metrics counts deliveries; it may be nil.
 	Metrics *metrics.Intake
-	// Now is the clock; time.Now when nil.
+	// Now returns the current time; time.Now when nil.
 	Now func() time.Time
 }
 
-// handler answers deliveries.
+// handler handles deliveries.
 type handler struct {
 	config Config
 	budget *budget
 }
 
-// New returns the handler of POST /webhooks/github. The ResponseWriter must let itself be
-// given a read deadline, as net/http's does and wrappers with an Unwrap method do.
+// New returns the handler of POST /webhooks/github. The ResponseWriter must support read
+// deadlines, as net/http's does and wrappers with an Unwrap method do.
 func New(c Config) http.Handler {
 	if c.Memory == 0 {
 		c.Memory = 256 << 20
@@ -79,14 +79,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a = h.take(w, r, d)
 	}
 	if a.outcome == Refused {
-		hangUp(w)
+		closeAfter(w)
 	}
 	a.write(w)
 	h.record(d, a, h.config.Now().Sub(began))
 }
 
-// take reads a delivery and stores what it asks for, also if the sender has gone away by
-// then: what is stored need not be sent again.
+// take reads a delivery and stores its job, even if the client has disconnected by then: what is
+// stored need not be sent again.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, d *delivery) *answer {
 	job, a := h.read(w, r, d)
 	if a != nil {
@@ -97,8 +97,8 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, d *delivery) *ans
 	return h.store(ctx, d, *job)
 }
 
-// read reads and checks the body, and returns the job that it asks for. The body's memory
-// is given back when it returns.
+// read reads and checks the body, and returns the job that it requests. The body's memory is
+// released on return.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, d *delivery) (*queue.Job, *answer) {
 	secrets := usable(h.config.Secrets())
 	if len(secrets) == 0 {
@@ -117,14 +117,14 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, d *delivery) (*qu
 	if read == nil {
 		return nil, ignore("this event is not listened to")
 	}
-	demand, err := read(body)
+	requested, err := read(body)
 	switch {
 	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "the payload is no JSON")
-	case demand.job == nil:
-		return nil, ignore(demand.why)
+	case requested.job == nil:
+		return nil, ignore(requested.why)
 	}
-	return demand.job, nil
+	return requested.job, nil
 }
 
 // store stores a job and remembers its delivery, in this order; see the package's
@@ -151,8 +151,8 @@ func (h *handler) store(ctx context.Context, d *delivery, job queue.Job) *answer
 	return &answer{status: http.StatusAccepted, outcome: Accepted, why: "queued for " + job.Reason}
 }
 
-// record counts a delivery and logs it. Nothing of a request whose headers are wrong is
-// logged; d is nil then.
+// record counts and logs a delivery. If the headers are invalid, d is nil, and nothing of the
+// request is logged.
 func (h *handler) record(d *delivery, a *answer, took time.Duration) {
 	if d == nil {
 		d = &delivery{}

@@ -9,7 +9,7 @@ import (
 // shorter: 39 characters for users, 100 for repositories.
 const maxName = 100
 
-// maxRef is the longest ref, in bytes; git servers refuse longer ones.
+// maxRef is the maximum length of a ref, in bytes; git servers reject longer ones.
 const maxRef = 255
 
 const branchPrefix = "refs/heads/"
@@ -24,7 +24,7 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// isObjectName reports whether s is the full name of a git object, and not that of none.
+// isObjectName reports whether s is the full name of a git object, and not all zeros.
 func isObjectName(s string) bool {
 	if len(s) != 40 && len(s) != 64 || strings.ToLower(s) != s || strings.Trim(s, "0") == "" {
 		return false
@@ -33,8 +33,8 @@ func isObjectName(s string) bool {
 	return err == nil
 }
 
-// isBranch reports whether s is the ref of a branch, by git-check-ref-format's rules that
-// matter where it is put into a URL, a command or a log.
+// isBranch reports whether s is the ref of a branch, by those rules of git-check-ref-format that
+// matter in a URL, a command or a log.
 func isBranch(s string) bool {
 	name, ok := strings.CutPrefix(s, branchPrefix)
 	switch {

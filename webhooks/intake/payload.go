@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The parts of payloads that are used, as GitHub's "Webhook events and payloads"
-// describes them. Everything else in a payload is passed over.
+// The parts of payloads that are used, as described in GitHub's "Webhook events and payloads".
+// Everything else in a payload is ignored.
 
 type common struct {
 	Action       string       `json:"action"`
@@ -28,8 +28,8 @@ type repository struct {
 	DefaultBranch string `json:"default_branch"`
 }
 
-// user is a user, an organization or a bot. GitHub leaves out or abbreviates what it
-// likes: the owner of a push has no type in some payloads.
+// user is a user, an organization or a bot. GitHub omits fields in some payloads: the owner of a
+// push has no type in some.
 type user struct {
 	Login string `json:"login"`
 	Type  string `json:"type"`
@@ -37,11 +37,11 @@ type user struct {
 
 type commit struct {
 	SHA string `json:"sha"`
-	// Repo is null when it was deleted.
+	// Repo is null if the repository was deleted.
 	Repo identity `json:"repo"`
 }
 
-// identity is all we want to know of an app, or of a repository that came or went.
+// identity is the ID of an app, or of a repository that was added or removed.
 type identity struct {
 	ID int64 `json:"id"`
 }
@@ -108,7 +108,7 @@ type issueCommentEvent struct {
 		ID   int64  `json:"id"`
 		Body string `json:"body"`
 		User user   `json:"user"`
-		// App made the comment, in the name of its user or its own.
+		// App is the App that created the comment, for a user or as itself.
 		App *identity `json:"performed_via_github_app"`
 	} `json:"comment"`
 }
@@ -119,8 +119,8 @@ type installationEvent struct {
 	Removed []identity `json:"repositories_removed"`
 }
 
-// decode reads a payload. What is no JSON is an error; JSON of another shape than
-// expected returns the reason to ignore it, which names our field and quotes nothing.
+// decode decodes a payload. It returns an error if the payload is no JSON, and a reason to ignore
+// it if its shape is unexpected. The reason names the field and quotes nothing.
 func decode(body []byte, into any) (reason string, err error) {
 	err = json.Unmarshal(body, into)
 	var shape *json.UnmarshalTypeError
@@ -130,6 +130,6 @@ func decode(body []byte, into any) (reason string, err error) {
 	case shape.Field == "":
 		return "the payload is no object", nil
 	}
-	field := strings.TrimPrefix(shape.Field, "common.") // which is how we group fields
+	field := strings.TrimPrefix(shape.Field, "common.") // common is our own grouping of fields
 	return "the payload's " + field + " is not what it should be", nil
 }

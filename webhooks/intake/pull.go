@@ -2,40 +2,40 @@ package intake
 
 import "github.com/preadmit/preadmit/webhooks/queue"
 
-func readPullRequest(body []byte) (demand, error) {
+func readPullRequest(body []byte) (requested, error) {
 	var e pullRequestEvent
-	return read(body, &e, &e.common, e.demand)
+	return read(body, &e, &e.common, e.request)
 }
 
-// demand has a pull request brought up to date, also when it was closed or became a
-// draft: the job replaces what is queued for it, and ends what is running.
-func (e *pullRequestEvent) demand() demand {
+// request returns a job to update a pull request, also when it was closed or became a draft: the job
+// replaces the queued one, and ends the running one.
+func (e *pullRequestEvent) request() requested {
 	switch e.Action {
 	case "opened", "synchronize", "reopened", "ready_for_review":
 		if e.PullRequest.Draft {
-			return nothing("drafts are judged when they are ready for review")
+			return noJob("drafts are judged when they are ready for review")
 		}
 	case "edited":
 		if e.Changes.Base == nil {
-			return nothing("only another base asks for another verdict")
+			return noJob("only another base asks for another verdict")
 		}
 		if e.PullRequest.Draft {
-			return nothing("drafts are judged when they are ready for review")
+			return noJob("drafts are judged when they are ready for review")
 		}
 	case "closed", "converted_to_draft":
 	default:
-		return nothing("this action of pull_request changes no verdict")
+		return noJob("this action of pull_request changes no verdict")
 	}
-	return e.PullRequest.demand("pull_request." + e.Action)
+	return e.PullRequest.request("pull_request." + e.Action)
 }
 
-// demand is a job for the pull request. Its reason is "event.action".
-func (p *pullRequest) demand(reason string) demand {
+// request returns a job for the pull request. reason is "event.action".
+func (p *pullRequest) request(reason string) requested {
 	switch {
 	case p.Number <= 0:
-		return nothing("the payload's pull request has no number")
+		return noJob("the payload's pull request has no number")
 	case !isObjectName(p.Head.SHA) || !isObjectName(p.Base.SHA):
-		return nothing("the payload's pull request has no head or base")
+		return noJob("the payload's pull request has no head or base")
 	}
-	return want(queue.Job{Kind: queue.KindPull, Pull: p.Number, Head: p.Head.SHA, Base: p.Base.SHA, Reason: reason})
+	return withJob(queue.Job{Kind: queue.KindPull, Pull: p.Number, Head: p.Head.SHA, Base: p.Base.SHA, Reason: reason})
 }

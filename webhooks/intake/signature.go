@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// signatureHeader holds GitHub's HMAC of the body. The older X-Hub-Signature, of SHA-1,
-// is never looked at.
+// signatureHeader has GitHub's HMAC of the body. The older X-Hub-Signature, with SHA-1, is
+// ignored.
 const signatureHeader = "X-Hub-Signature-256"
 
 // parseSignature reads "sha256=" and 64 hexadecimal digits, nothing else.
@@ -23,13 +23,13 @@ func parseSignature(value string) ([]byte, bool) {
 	return sum, err == nil
 }
 
-// usable are the secrets that are not empty: anybody can sign with an empty one.
+// usable returns the secrets that are not empty: anybody can sign with an empty one.
 func usable(secrets [][]byte) [][]byte {
 	return slices.DeleteFunc(slices.Clone(secrets), func(secret []byte) bool { return len(secret) == 0 })
 }
 
-// signed reports whether sum is the body's HMAC SHA-256 with one of the secrets. It looks
-// at all of them, and takes the same time wherever a sum differs.
+// signed reports whether sum is the body's HMAC SHA-256 with one of the secrets. It compares
+// with all of them in constant time.
 func signed(body, sum []byte, secrets [][]byte) bool {
 	found := 0
 	for _, secret := range secrets {
