@@ -83,7 +83,7 @@ func (r *configReader) url(key, got string) {
 	}
 }
 
-// nats checks where an external NATS is, and that nothing else is said of it without one.
+// nats checks the URLs of an external NATS, and that its other settings have a URL.
 func (r *configReader) nats() {
 	c := r.config.NATS
 	if c.URL == "" {
@@ -104,7 +104,7 @@ func (r *configReader) nats() {
 		}
 		switch u, err := url.Parse(text); {
 		case err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" || !isPort(cmp.Or(u.Port(), "4222")):
-			// Not told: a URL that is none may have a password anywhere.
+			// Not quoted: an invalid URL may contain a password anywhere.
 			r.fail("nats.url", "want URLs like nats://nats-0.nats:4222 or tls://nats.example.com, separated by commas")
 		case u.User != nil && r.from["nats.url"] != envOf("nats.url"):
 			r.fail("nats.url", "has a user or token, and a secret does not belong here: name a file in nats.credentialsFile, or set %s", envOf("nats.url"))
@@ -112,7 +112,7 @@ func (r *configReader) nats() {
 	}
 }
 
-// hosts checks the names of hosts that artifacts may come from.
+// hosts checks the names of hosts that artifacts may be fetched from.
 func (r *configReader) hosts() {
 	for _, host := range r.config.Artifacts.PrivateHosts {
 		if host == "" || strings.ContainsAny(host, "/@* ") {
@@ -121,9 +121,9 @@ func (r *configReader) hosts() {
 	}
 }
 
-// leastScans is the least that keep.scans may be: enough for the verdicts on all pull requests
-// that have one head, which are one check run's. Without those of the others each has them
-// judged again.
+// leastScans is the minimum of keep.scans: enough for the verdicts on all pull requests with one
+// head, which share a check run. If some of these were removed, the pull requests would cause
+// scans of each other again and again.
 const leastScans = 1000
 
 // bounds checks numbers, times and sizes, and what must not be empty.
@@ -145,7 +145,7 @@ func (r *configReader) bounds() {
 		{"playground.processes", int64(c.Playground.Processes), 1, "at least 1"},
 		{"playground.memory", int64(c.Playground.Memory), 256 << 20, "at least 256Mi, which judging takes"},
 		{"scan.workers", int64(c.Scan.Workers), 0, "0 or more"},
-		{"scan.memory", int64(c.Scan.Memory), 64 << 20, "64Mi or more"}, // no scan gets by on less
+		{"scan.memory", int64(c.Scan.Memory), 64 << 20, "64Mi or more"}, // no scan succeeds with less
 		{"scan.timeout", int64(c.Scan.Timeout), 1, "more than 0"},
 		{"fetch.size", int64(c.Fetch.Size), 1, "more than 0"},
 		{"fetch.objects", int64(c.Fetch.Objects), 1, "at least 1"},
@@ -164,7 +164,7 @@ func (r *configReader) bounds() {
 	}
 }
 
-// app checks that there is an App. With --dev there need not be one: /setup makes it.
+// app checks the App's settings. With --dev there may be none: /setup creates an App.
 func (r *configReader) app() {
 	a := r.config.App
 	if r.sources.Dev && a == (AppConfig{}) {
@@ -195,7 +195,7 @@ func (r *configReader) app() {
 	}
 }
 
-// headerName is a name that a header may have, a token of RFC 9110, or none.
+// headerName matches the name of a header, a token of RFC 9110, or an empty text.
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]*$")
 
 func (r *configReader) pages() {

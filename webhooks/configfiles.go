@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// Load is ReadConfig for a service that is about to start here: it looks as well at what
-// the settings name on this machine. It makes the data directory.
+// Load is ReadConfig for a service that starts on this machine: it also checks the files that
+// the settings name. It creates the data directory.
 func Load(s Sources) (*Config, error) {
 	r := read(s)
 	if len(r.errs) == 0 {
@@ -21,18 +21,18 @@ func Load(s Sources) (*Config, error) {
 	return r.config, errors.Join(r.errs...)
 }
 
-// Misconfigured reports whether only other settings, or other credentials, can end an error
-// of New or Run.
+// Misconfigured reports whether an error of New or Run can only be fixed by other settings or
+// credentials.
 func Misconfigured(err error) bool {
 	var key *app.KeyError
 	var store *storeError
 	return errors.As(err, &key) || errors.As(err, &store) || errors.Is(err, app.ErrCredentials)
 }
 
-// credentials checks the App's secrets, if there are some.
+// credentials checks the App's secrets, if there are any.
 func (r *configReader) credentials() {
 	if r.mistaken["dataDir"] && r.config.App == (AppConfig{}) {
-		return // they are there, if anywhere
+		return // the secrets are in it, if anywhere
 	}
 	c, err := secrets{config: r.config.App, dir: r.config.DataDir}.read()
 	if errors.Is(err, errNoApp) {
@@ -44,7 +44,7 @@ func (r *configReader) credentials() {
 	r.blame(err)
 }
 
-// blame reports wrong keys where they were given, be it as a file or as the text of one.
+// blame reports invalid keys under the name of the setting that was used, a file or its content.
 func (r *configReader) blame(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, each := range joined.Unwrap() {
@@ -66,7 +66,7 @@ func (r *configReader) blame(err error) {
 	}
 }
 
-// files checks that what is named can be read, and the data directory written.
+// files checks that named files can be read, and that the data directory is writable.
 func (r *configReader) files() {
 	for _, s := range []struct{ key, file string }{
 		{"nats.credentialsFile", r.config.NATS.CredentialsFile}, {"nats.caFile", r.config.NATS.CAFile},
@@ -87,10 +87,10 @@ func (r *configReader) files() {
 	}
 }
 
-// tempDir is the part of the data directory for repositories while they are scanned.
+// tempDir is the subdirectory of the data directory for repositories during scans.
 const tempDir = "tmp"
 
-// prepare makes the data directory, and writes there.
+// prepare creates the data directory, and checks that it is writable.
 func prepare(dir string) error {
 	tmp := filepath.Join(dir, tempDir)
 	if err := os.MkdirAll(tmp, 0o700); err != nil {

@@ -9,26 +9,25 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
-// Sources are where a configuration comes from, the strongest first: flags, the
-// environment, the file, the defaults.
+// Sources are the sources of a configuration, in order of precedence: flags, the environment,
+// the file, the defaults.
 type Sources struct {
-	// Flags are the values of the flags that were given, by Setting.Flag.
+	// Flags are the values of the flags that were set, by Setting.Flag.
 	Flags map[string][]string
-	// Getenv looks up an environment variable; empty when it is not set.
+	// Getenv returns the value of an environment variable; empty when it is not set.
 	Getenv func(name string) string
-	// Environ are the names and values of all variables, as os.Environ has them, to find
-	// those that are no setting's. It may be nil.
+	// Environ are the names and values of all variables, in the form of os.Environ, to report
+	// unknown ones. It may be nil.
 	Environ []string
-	// File names the configuration file, whose content is Data; empty without one.
+	// File is the name of the configuration file, and Data its content; empty without one.
 	File string
 	Data []byte
-	// Dev is for trying: no App is needed, and only this machine may reach the service.
+	// Dev is for trying the service: no App is needed, and it is reachable from this machine only.
 	Dev bool
 }
 
-// ReadConfig puts a configuration together and checks it. All mistakes are reported, each
-// with the flag, the variable, or the line of the file that has it, and what would be
-// right.
+// ReadConfig returns the configuration from its sources, and checks it. The error has all
+// mistakes, each with its flag, variable, or line of the file, and with what is expected.
 func ReadConfig(s Sources) (*Config, error) {
 	r := read(s)
 	return r.config, errors.Join(r.errs...)
@@ -37,16 +36,16 @@ func ReadConfig(s Sources) (*Config, error) {
 type configReader struct {
 	sources Sources
 	config  *Config
-	// from names the flag or variable that a key's value is from.
+	// from is the name of the flag or variable that a key's value comes from, by key.
 	from map[string]string
 	// document is the configuration file, nil without one.
 	document *strictyaml.Document
 	errs     []error
-	// mistaken are keys of which something was told: one mistake is enough.
+	// mistaken are the keys with a reported mistake: one for each is enough.
 	mistaken map[string]bool
 }
 
-// read is ReadConfig, and keeps where settings were given.
+// read does the work of ReadConfig, and keeps the origin of settings.
 func read(s Sources) *configReader {
 	c := &Config{}
 	r := &configReader{
@@ -55,7 +54,7 @@ func read(s Sources) *configReader {
 	settings := Settings(c)
 	for _, each := range settings {
 		if each.Default != "" {
-			_ = each.Set(each.Default) // a test sets all of them
+			_ = each.Set(each.Default) // a test covers all defaults
 		}
 	}
 	whole := r.file()
@@ -69,8 +68,8 @@ func read(s Sources) *configReader {
 	return r
 }
 
-// file reads the file, and reports whether it could be read: else nothing is known of the
-// settings that may be in it.
+// file reads the file, and reports whether that succeeded: otherwise the settings in it are
+// unknown.
 func (r *configReader) file() bool {
 	if r.sources.File == "" {
 		return true
@@ -92,7 +91,7 @@ func (r *configReader) file() bool {
 	return true
 }
 
-// set takes a setting's value from the flag or the variable, if there is one.
+// set sets a setting from its flag or variable, if there is one.
 func (r *configReader) set(s *Setting) {
 	values, given := r.sources.Flags[s.Flag]
 	name := "--" + s.Flag
@@ -115,8 +114,7 @@ func (r *configReader) set(s *Setting) {
 	}
 }
 
-// fail reports a value, or one that is missing, where it was given. Of each key it
-// tells once.
+// fail reports a wrong or missing value at its origin, at most once for each key.
 func (r *configReader) fail(key, format string, args ...any) {
 	if r.mistaken[key] {
 		return
@@ -134,12 +132,12 @@ func (r *configReader) fail(key, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: %s", key, message))
 }
 
-// serviceLink is a variable that Kubernetes makes of a Service, which may be called
+// serviceLink matches the variables that Kubernetes sets for a Service, which may be named
 // preadmit (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 var serviceLink = regexp.MustCompile(`_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)=|_PORT_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?=|_PORT=(tcp|udp|sctp)://`)
 
-// environment reports variables that are named like a setting's, and are none's: what
-// they are to say would go unheard.
+// environment reports variables with the prefix of settings that belong to none: they would be
+// ignored silently.
 func (r *configReader) environment(settings []*Setting) {
 	known := map[string]bool{}
 	for _, s := range settings {
@@ -154,7 +152,7 @@ func (r *configReader) environment(settings []*Setting) {
 	}
 }
 
-// nearest names the variables that begin most like a name, if some do.
+// nearest suggests the variables that share the longest prefix with a name, if there are some.
 func nearest(name string, settings []*Setting) string {
 	var alike []string
 	most := len("PREADMIT_")

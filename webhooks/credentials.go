@@ -16,23 +16,23 @@ import (
 
 // Files in the data directory. Only the service's user may read them.
 const (
-	// appFile keeps the App that /setup made.
+	// appFile stores the App that /setup created.
 	appFile = "app.json"
-	// devSecretFile keeps the webhook secret of a service without an App.
+	// devSecretFile stores the webhook secret of a service without an App.
 	devSecretFile = "webhook-secret"
 )
 
-// secrets finds the App's credentials: those of the configuration, else the App that
-// /setup made.
+// secrets reads the App's credentials: those of the configuration, else those of the App that
+// /setup created.
 type secrets struct {
 	config AppConfig
 	dir    string
 }
 
-// errNoApp: there is no App yet.
+// errNoApp means that there is no App yet.
 var errNoApp = errors.New("there is no GitHub App yet: open /setup, or set app.id")
 
-// read returns the credentials as they are now. For wrong ones it returns every *app.KeyError.
+// read returns the current credentials. The error has an *app.KeyError for each invalid one.
 func (s secrets) read() (app.Credentials, error) {
 	if s.config == (AppConfig{}) {
 		return s.saved()
@@ -58,7 +58,7 @@ func (s secrets) read() (app.Credentials, error) {
 	return c, errors.Join(errs...)
 }
 
-// readSecret reads a file that has to have something in it.
+// readSecret reads a file that must not be empty.
 func readSecret(file string) (string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func readSecret(file string) (string, error) {
 	return string(data), nil
 }
 
-// saved reads the App that /setup made.
+// saved returns the credentials of the App that /setup created.
 func (s secrets) saved() (c app.Credentials, err error) {
 	file := filepath.Join(s.dir, appFile)
 	data, err := os.ReadFile(file)
@@ -86,7 +86,7 @@ func (s secrets) saved() (c app.Credentials, err error) {
 	return c, nil
 }
 
-// save keeps the App that /setup made.
+// save stores the credentials of the App that /setup created.
 func (s secrets) save(c app.Credentials) error {
 	data, err := json.Marshal(c)
 	if err == nil {
@@ -98,7 +98,7 @@ func (s secrets) save(c app.Credentials) error {
 	return nil
 }
 
-// devSecret is the webhook secret of a service that has no App yet. It stays the same.
+// devSecret returns the webhook secret of a service that has no App yet. It stays the same.
 func (s secrets) devSecret() (string, error) {
 	file := filepath.Join(s.dir, devSecretFile)
 	data, err := os.ReadFile(file)
@@ -115,7 +115,7 @@ func (s secrets) devSecret() (string, error) {
 	return string(data), nil
 }
 
-// writePrivate writes a file that nobody else may read, whole or not at all.
+// writePrivate writes a file that nobody else may read, atomically.
 func writePrivate(file string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".new-*") // mode 0600
 	if err != nil {

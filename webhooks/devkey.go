@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// devKey admits the user who started a service with --dev to its pages: it is in the address that
-// the service logs, and then in a cookie. That a request comes from this machine says
-// nothing: those of a tunnel do as well, with any Host.
+// devKey gives the user who started a service with --dev access to its pages: it is in the URL that
+// the service logs, and then in a cookie. That a request comes from this machine is no proof:
+// requests through a tunnel do as well, with any Host.
 type devKey string
 
-// keyCookie holds the key in the browser.
+// keyCookie is the cookie with the key.
 const keyCookie = "preadmit_dev"
 
 func newDevKey() devKey { return devKey(rand.Text()) }
 
-// address is a page's with the key.
+// address returns the path of a page with the key.
 func (k devKey) address(page string) string { return page + "?key=" + string(k) }
 
 func (k devKey) is(text string) bool {
 	return k != "" && subtle.ConstantTimeCompare([]byte(text), []byte(k)) == 1
 }
 
-// guard admits requests with the key, by a name of this machine. Programs with a token of
+// guard admits requests with the key and a host name of this machine. Clients with a token of
 // the API need no key.
 func (k devKey) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,13 +1,13 @@
-// Package webhooks is the service: a GitHub App that takes webhooks, judges pull
-// requests and answers on them.
+// Package webhooks is the service: a GitHub App that receives webhooks, judges pull requests and
+// publishes the verdicts.
 //
-// It puts the parts together, which are packages of their own: intake takes deliveries
-// and stores jobs in the queue, workers do them, pages show them, and reconcile looks for
-// what was missed. Everything they know of the outside is in Config.
+// It assembles its parts, which are packages of their own: intake receives deliveries and
+// stores jobs in the queue, workers process them, pages show them, and reconcile looks for
+// missed events. Config has all their settings.
 //
 // Config is read from flags, the environment and a file (configread), checked
-// (configcheck) and documented by one table (settings). New makes a Service, and Run runs
-// it: it waits for NATS and GitHub (start), has routes answer, and starts workers and the
-// reconciler when all is there (live). Files with secrets are read again when they change
-// (reload). With Dev there need not be an App: /setup makes one (setup).
+// (configcheck) and documented by one table (settings). New returns a Service, and Run runs
+// it: it waits for NATS and GitHub (start), serves its routes, and starts workers and the
+// reconciler when everything is ready (live). Files with secrets are read again when they change
+// (reload). With Dev an App is optional: /setup creates one (setup).
 package webhooks

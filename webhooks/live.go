@@ -16,21 +16,21 @@ import (
 	"github.com/preadmit/preadmit/webhooks/worker"
 )
 
-// live is the part of a service that there is an App for.
+// live is the part of a service that needs an App.
 type live struct {
 	app *app.App
-	// cancel stops taking jobs, and ended is closed when the last is done.
+	// cancel stops claiming jobs, and ended is closed when the last one has ended.
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// stop has what runs finished or given back.
+// stop waits until jobs in progress have ended or were returned to the queue.
 func (l *live) stop() {
 	l.cancel()
 	<-l.ended
 }
 
-// goLive brings up what needs an App.
+// goLive starts everything that needs an App.
 func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
 	a, err := s.newApp(c)
 	if err != nil {
@@ -45,12 +45,12 @@ func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
 	if err := s.tryPolicies(r); err != nil {
 		return err
 	}
-	s.show(r)
+	s.setHandler(r)
 	s.work(ctx, a)
 	return nil
 }
 
-// newApp makes the App. Its secrets are checked as far as that goes without GitHub.
+// newApp returns the App. Its secrets are validated as far as that is possible without GitHub.
 func (s *Service) newApp(c app.Credentials) (*app.App, error) {
 	return app.New(app.Config{
 		BaseURL: s.apiURL(), WebURL: s.config.GitHub.URL, Credentials: c,
@@ -58,12 +58,12 @@ func (s *Service) newApp(c app.Credentials) (*app.App, error) {
 	})
 }
 
-// introduce asks GitHub for the App, until it answers. That GitHub does not take the
-// credentials ends the service; that it does not answer is no reason to: deliveries are
-// taken in the meantime.
-func (s *Service) introduce(ctx context.Context, a *app.App) error {
+// waitForApp asks GitHub for the App until it answers. If GitHub rejects the credentials, the
+// service ends. If GitHub does not answer, the service continues: deliveries are accepted in
+// the meantime.
+func (s *Service) waitForApp(ctx context.Context, a *app.App) error {
 	for {
-		slug, id, err := who(ctx, a)
+		slug, id, err := requestApp(ctx, a)
 		switch {
 		case err == nil:
 			s.log.Info("the App is known to GitHub", "app", id, "slug", slug)
@@ -71,21 +71,21 @@ func (s *Service) introduce(ctx context.Context, a *app.App) error {
 		case errors.Is(err, app.ErrCredentials), ctx.Err() != nil:
 			return err
 		}
-		s.log.Warn("GitHub does not say who the App is; deliveries are taken, and judged when it answers", "again", introduceAgain.String(), "error", err)
-		if !every(ctx, introduceAgain) {
+		s.log.Warn("GitHub does not say who the App is; deliveries are taken, and judged when it answers", "again", appRetry.String(), "error", err)
+		if !every(ctx, appRetry) {
 			return ctx.Err()
 		}
 	}
 }
 
-// who asks GitHub once for the App's slug and ID.
-func who(ctx context.Context, a *app.App) (slug string, id int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askingWho)
+// requestApp requests the App's slug and ID from GitHub once.
+func requestApp(ctx context.Context, a *app.App) (slug string, id int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, appTimeout)
 	defer cancel()
 	return a.Self(ctx)
 }
 
-// apiURL is the root of GitHub's API.
+// apiURL returns the root of GitHub's API.
 func (s *Service) apiURL() string {
 	switch g := s.config.GitHub; {
 	case g.APIURL != "":
@@ -106,7 +106,7 @@ func (s *Service) work(ctx context.Context, a *app.App) {
 	s.mu.Unlock()
 	var parts sync.WaitGroup
 	runs := []func(context.Context) error{
-		func(ctx context.Context) error { return s.introduce(ctx, a) },
+		func(ctx context.Context) error { return s.waitForApp(ctx, a) },
 		worker.New(s.workerConfig(a)).Run,
 	}
 	if every := time.Duration(s.config.Reconcile.Every); every > 0 {
@@ -141,7 +141,7 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 	}
 }
 
-// scanner returns what scans in a jail.
+// scanner returns the scanner that uses a jail.
 func (s *Service) scanner() *jailed.Scanner {
 	c := s.config.Scan
 	return &jailed.Scanner{
@@ -157,7 +157,7 @@ func (s *Service) pagesConfig(a *app.App) pages.Config {
 		Header: c.Header, Admins: c.Admins,
 		Version: s.options.Version, Log: s.log.With("part", "pages"),
 	}
-	if s.options.Dev { // which listens on the loopback interface only, whatever leads there
+	if s.options.Dev { // --dev listens on the loopback interface only
 		config.Access, config.PublicURL = pages.AccessOpen, s.URL()
 	}
 	for _, cidr := range c.TrustedProxies {

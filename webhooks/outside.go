@@ -12,10 +12,10 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// fetchLocked is the value of artifacts.fetch that has fetched what the base has.
+// fetchLocked is the value of artifacts.fetch that allows what the base's lock or configuration has.
 const fetchLocked = "locked"
 
-// outside checks the files that say how artifacts are fetched.
+// outside checks the files for fetching artifacts.
 func (r *configReader) outside() {
 	c := r.config.Artifacts
 	if _, err := ownedCredentials(c, r.sources.Getenv); err != nil {
@@ -26,7 +26,7 @@ func (r *configReader) outside() {
 	}
 }
 
-// ownedCredentials reads the credentials of hosts; they are nil without a file.
+// ownedCredentials reads the credentials of hosts; it returns nil without a file.
 func ownedCredentials(c Artifacts, getenv func(string) string) (*fetch.OwnedCredentials, error) {
 	if c.CredentialsFile == "" {
 		return nil, nil
@@ -38,7 +38,7 @@ func ownedCredentials(c Artifacts, getenv func(string) string) (*fetch.OwnedCred
 	return fetch.ParseOwnedCredentials(c.CredentialsFile, data, getenv)
 }
 
-// authorities are those of the system and of artifacts.caFile; nil for the system's alone.
+// authorities returns those of the system and of artifacts.caFile; nil means the system's.
 func authorities(c Artifacts) (*x509.CertPool, error) {
 	if c.CAFile == "" {
 		return nil, nil
@@ -57,10 +57,10 @@ func authorities(c Artifacts) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// artifactsDir is the part of tempDir for what is fetched of what lies outside of repositories.
+// artifactsDir is the subdirectory of tempDir for fetched artifacts.
 const artifactsDir = "artifacts"
 
-// newFetcher makes what fetches for scans; nil when nothing is.
+// newFetcher returns the fetcher of artifacts; nil if nothing is fetched.
 func newFetcher(o Options, temp string) (jailed.Fetcher, error) {
 	c := o.Config.Artifacts
 	if c.Fetch != fetchLocked {

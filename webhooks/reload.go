@@ -7,19 +7,19 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// lookAgain is how often files with secrets are read: Kubernetes replaces them without
-// telling.
-const lookAgain = 15 * time.Second
+// readEvery is how often files with secrets are read: Kubernetes replaces them without
+// notification.
+const readEvery = 15 * time.Second
 
-// askingWho is how long GitHub may take to say who an App is.
-const askingWho = 20 * time.Second
+// appTimeout is the timeout for GitHub's answer about the App.
+const appTimeout = 20 * time.Second
 
-// introduceAgain is how long the service waits before it asks GitHub again who the App is.
-const introduceAgain = 30 * time.Second
+// appRetry is how long the service waits before it asks GitHub for the App again.
+const appRetry = 30 * time.Second
 
-// watchSecrets takes new credentials when their files change, or Options.Reload asks for it.
+// watchSecrets reloads credentials when their files change or Options.Reload requests it.
 func (s *Service) watchSecrets(ctx context.Context) {
-	for s.wakes(ctx) {
+	for s.waitForRead(ctx) {
 		l := s.present()
 		if l == nil {
 			continue
@@ -39,26 +39,26 @@ func (s *Service) watchSecrets(ctx context.Context) {
 	}
 }
 
-// reload takes new credentials, unless GitHub refuses them or does not answer: the next
-// look tries again.
+// reload replaces the credentials, unless GitHub rejects them or does not answer: then the
+// next read tries again.
 func reload(ctx context.Context, a *app.App, c app.Credentials) error {
-	ctx, cancel := context.WithTimeout(ctx, askingWho)
+	ctx, cancel := context.WithTimeout(ctx, appTimeout)
 	defer cancel()
 	return a.Reload(ctx, c)
 }
 
-// wakes waits until it is time to look; false means that ctx ended.
-func (s *Service) wakes(ctx context.Context) bool {
+// waitForRead waits until it is time to read the files; it returns false if ctx ended.
+func (s *Service) waitForRead(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-s.options.Reload:
-	case <-time.After(lookAgain):
+	case <-time.After(readEvery):
 	}
 	return true
 }
 
-// withoutApp takes webhooks for later and offers to make an App.
+// withoutApp stores webhooks for later and serves the page that creates an App.
 func (s *Service) withoutApp() error {
 	secret, err := s.secrets.devSecret()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Service) withoutApp() error {
 	if err := s.tryPolicies(r); err != nil {
 		return err
 	}
-	s.show(r)
+	s.setHandler(r)
 	s.log.Info("there is no GitHub App yet: the page makes one")
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/intake"
 )
 
-// router is what every service serves, with or without an App.
+// router returns the routes that exist with and without an App.
 func (s *Service) router(secrets func() [][]byte, appID func() int64) chi.Router {
 	r := chi.NewRouter()
 	r.Use(middleware.Recoverer)
@@ -27,8 +27,8 @@ func (s *Service) router(secrets func() [][]byte, appID func() int64) chi.Router
 	return r
 }
 
-// private adds what people see. With --dev that is for the user who started the service: a client
-// that comes by a tunnel, made for webhooks, sees nothing.
+// private adds routes for people. With --dev these are for the user who started the service only,
+// not for clients that come through a tunnel for webhooks.
 func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	r.Group(func(r chi.Router) {
 		if s.options.Dev {
@@ -38,7 +38,7 @@ func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	})
 }
 
-// operation is what is served to operators of the service.
+// operation returns the routes for operators of the service.
 func (s *Service) operation() http.Handler {
 	r := chi.NewRouter()
 	s.health(r)
@@ -57,11 +57,11 @@ func (s *Service) health(r chi.Router) {
 	})
 }
 
-// notStarted is why a service is not ready before there is a queue.
+// notStarted is why a service is not ready before the queue is open.
 const notStarted = "the service is starting; the log says what it waits for"
 
-// unready says why no delivery should be sent here, "" when one may be. A service that
-// has no App yet takes deliveries, for later.
+// unready returns why no delivery should be sent here, or "". A service that has no App yet
+// accepts deliveries, for later.
 func (s *Service) unready() string {
 	switch {
 	case s.draining.Load():
@@ -69,11 +69,11 @@ func (s *Service) unready() string {
 	case !s.started.Load():
 		return notStarted
 	}
-	return s.readiness.ask()
+	return s.readiness.check()
 }
 
-// readiness tries the queue, which costs a write, and remembers for a moment what came of
-// it: anybody may ask, as often as they like.
+// readiness checks the queue, which costs a write, and caches the result for a moment, since
+// anybody may send any number of requests.
 type readiness struct {
 	try func(context.Context) error
 	log *slog.Logger
@@ -83,14 +83,14 @@ type readiness struct {
 	then time.Time
 }
 
-// remembered is how long an answer holds.
-const remembered = time.Second
+// readinessAge is how long a result is cached.
+const readinessAge = time.Second
 
-// ask says why the queue takes nothing, "" when it does.
-func (r *readiness) ask() string {
+// check returns why the queue does not accept writes, or "".
+func (r *readiness) check() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.then) < remembered {
+	if time.Since(r.then) < readinessAge {
 		return r.why
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -108,5 +108,5 @@ func answer(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // the prober may be gone
+	_, _ = w.Write([]byte(text + "\n")) // the client may have disconnected
 }

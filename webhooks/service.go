@@ -22,28 +22,28 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// Options are what a service is made of.
+// Options are the parameters of a service.
 type Options struct {
 	Config *Config
-	// Dev is that of Sources.
+	// Dev is Sources.Dev.
 	Dev bool
-	// Version is preadmit's own.
+	// Version is the version of preadmit.
 	Version string
-	// Program is preadmit's own file, and Args the hidden command by which it scans in a
+	// Program is preadmit's own executable, and Args the hidden command that scans in a
 	// jail.
 	Program string
 	Args    []string
-	// PlaygroundArgs are the hidden command by which it judges what is tried on the playground.
+	// PlaygroundArgs are the hidden command that judges for the playground.
 	PlaygroundArgs []string
-	// PlaygroundVersions are the minor versions of Kubernetes that it can judge as, the latest first.
+	// PlaygroundVersions are the supported minor versions of Kubernetes there, the latest first.
 	PlaygroundVersions []string
-	// Getenv looks up the variables that files of credentials name; nil has none.
+	// Getenv returns the variables that files of credentials name; nil means none are set.
 	Getenv func(name string) string
-	// Dial makes all connections for artifacts instead of the system; nil but in tests.
+	// Dial makes all connections for artifacts; nil means the system's, except in tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Log is where all parts log; nil discards it.
+	// Log receives the messages of all parts; nil discards them.
 	Log *slog.Logger
-	// Reload makes the service look for new secrets at once. It may be nil.
+	// Reload makes the service read its secrets at once. It may be nil.
 	Reload <-chan os.Signal
 }
 
@@ -57,19 +57,19 @@ type Service struct {
 	secrets  secrets
 	queue    *queue.Queue
 	web, ops net.Listener // ops is nil without an address for metrics
-	// temp is where repositories are while they are scanned. It is absolute, since a jail
+	// temp is the directory for repositories during scans. It is absolute, since a jail
 	// has a working directory of its own.
 	temp string
-	// judge judges what is tried on the playground; nil without one.
+	// judge judges for the playground; nil without one.
 	judge *playground.Processes
-	// fetcher is nil when nothing is fetched of what lies outside of repositories.
+	// fetcher fetches artifacts; nil if nothing is fetched.
 	fetcher jailed.Fetcher
 
 	handler atomic.Pointer[http.Handler] // of web
-	// started is set once all is there that deliveries need.
+	// started is set once everything that deliveries need is ready.
 	started, draining atomic.Bool
 	key               devKey // of the pages, with --dev
-	// readiness answers everybody once the service is started, and asks the queue seldom.
+	// readiness limits how often requests for readiness use the queue.
 	readiness readiness
 	failed    chan error
 
@@ -77,7 +77,7 @@ type Service struct {
 	live *live // nil as long as there is no App
 }
 
-// New takes the service's addresses, and makes the data directory. Close it, or Run it.
+// New listens on the service's addresses, and creates the data directory. Call Close or Run.
 func New(ctx context.Context, o Options) (_ *Service, err error) {
 	s := &Service{options: o, config: o.Config, log: o.Log, registry: prometheus.NewRegistry(), key: newDevKey(), failed: make(chan error, 8)}
 	if s.log == nil {
@@ -117,7 +117,7 @@ func listen(ctx context.Context, key, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close releases what New took, for a service that is not run.
+// Close closes the listeners, the queue and the processes of the playground. Run calls it.
 func (s *Service) Close(ctx context.Context) error {
 	var errs []error
 	if s.judge != nil {
@@ -141,10 +141,10 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// URL is where the service listens, for clients on this machine.
+// URL returns the URL of the service for clients on this machine.
 func (s *Service) URL() string { return "http://" + s.web.Addr().String() }
 
-// publicURL is where others reach it.
+// publicURL returns the URL of the service for others.
 func (s *Service) publicURL() string {
 	if s.config.PublicURL != "" {
 		return s.config.PublicURL
@@ -152,22 +152,22 @@ func (s *Service) publicURL() string {
 	return s.URL()
 }
 
-// Run serves until ctx ends and running scans are done, or given back to the queue after
-// the time of drain. It ends early with the error of a part that cannot go on.
+// Run serves until ctx ends and running scans have ended, or were returned to the queue after
+// the time of drain. It ends early with the error of a part that failed.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.drained()
-	s.show(s.starting())
+	s.setHandler(s.starting())
 	web, ops := s.serve(ctx, s.web, http.HandlerFunc(s.route)), s.serve(ctx, s.ops, s.operation())
 	failure := s.start(ctx)
 	if failure == nil && ctx.Err() == nil {
-		failure = s.last(ctx)
+		failure = s.serveUntil(ctx)
 	}
 	s.drain(context.WithoutCancel(ctx), web, ops)
 	return failure
 }
 
-// last goes on until ctx ends, or a part cannot go on.
-func (s *Service) last(ctx context.Context) error {
+// serveUntil waits until ctx ends, or a part fails.
+func (s *Service) serveUntil(ctx context.Context) error {
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.watchSecrets(background)
@@ -186,12 +186,12 @@ func (s *Service) last(ctx context.Context) error {
 	}
 }
 
-// settling is how long deliveries are accepted at least once the service has been asked to end, unless
-// drain is shorter. A proxy learns a moment later that they go elsewhere.
+// settling is the minimum time for which deliveries are accepted after the service was asked to end,
+// unless drain is shorter. A proxy learns only a moment later that it is not ready.
 const settling = time.Second
 
-// drain ends the service: it is not ready any more, starts no more scans, finishes those
-// that run, and then takes no more requests. Deliveries are taken until the end.
+// drain ends the service: it becomes unready, starts no more scans, waits for running ones, and
+// then accepts no more requests. Deliveries are accepted until then.
 func (s *Service) drain(ctx context.Context, servers ...*http.Server) {
 	settled := time.After(min(settling, time.Duration(s.config.Drain)))
 	s.draining.Store(true)
@@ -204,7 +204,7 @@ func (s *Service) drain(ctx context.Context, servers ...*http.Server) {
 	defer cancel()
 	for _, server := range servers {
 		if server != nil && server.Shutdown(limit) != nil {
-			_ = server.Close() // pages that are still read
+			_ = server.Close() // responses that are still being read
 		}
 	}
 }
@@ -224,19 +224,18 @@ func (s *Service) present() *live {
 	return s.live
 }
 
-// route passes a request to the handler of the moment, which changes when there is an
-// App.
+// route passes a request to the current handler, which changes when an App is created.
 func (s *Service) route(w http.ResponseWriter, r *http.Request) {
-	if s.draining.Load() { // so that no request is on its way when connections are closed
+	if s.draining.Load() { // so that no request is in transit when connections are closed
 		w.Header().Set("Connection", "close")
 	}
 	(*s.handler.Load()).ServeHTTP(w, r)
 }
 
-// show has the router's answers be the service's.
-func (s *Service) show(h http.Handler) { s.handler.Store(&h) }
+// setHandler makes h the current handler.
+func (s *Service) setHandler(h http.Handler) { s.handler.Store(&h) }
 
-// serve begins to serve on a listener.
+// serve starts to serve on a listener.
 func (s *Service) serve(ctx context.Context, l net.Listener, h http.Handler) *http.Server {
 	if l == nil {
 		return nil
@@ -255,7 +254,7 @@ func (s *Service) serve(ctx context.Context, l net.Listener, h http.Handler) *ht
 	return server
 }
 
-// prune keeps the store within its bounds.
+// prune limits the size of the store periodically.
 func (s *Service) prune(ctx context.Context) {
 	for every(ctx, 5*time.Minute) {
 		if err := s.queue.Prune(ctx); err != nil && ctx.Err() == nil {
@@ -264,7 +263,7 @@ func (s *Service) prune(ctx context.Context) {
 	}
 }
 
-// every waits for d; false means that ctx ended.
+// every waits for d; it returns false if ctx ended.
 func every(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

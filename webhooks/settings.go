@@ -10,18 +10,18 @@ import (
 	"unicode"
 )
 
-// Setting is one of a Config: a value that can be given in three ways.
+// Setting is a setting of a Config, whose value can be set in three ways.
 type Setting struct {
 	// Key is the path in the file: app.privateKeyFile.
 	Key string
-	// Flag is the name of the flag: app-private-key-file. Empty for what must not be
-	// seen in the list of processes.
+	// Flag is the name of the flag: app-private-key-file. It is empty for values that must not
+	// be visible in the list of processes.
 	Flag string
 	// Env is the environment variable: PREADMIT_APP_PRIVATE_KEY_FILE.
 	Env string
-	// Argument is how its value is called: FILE, TIME, on|off.
+	// Argument is the placeholder of its value: FILE, TIME, on|off.
 	Argument string
-	// Usage says what it is for.
+	// Usage describes it.
 	Usage string
 	// Default is the value when none is set.
 	Default string
@@ -31,7 +31,7 @@ type Setting struct {
 	value reflect.Value
 }
 
-// Settings lists those of a configuration, in the order of its fields.
+// Settings returns the settings of a configuration, in the order of its fields.
 func Settings(c *Config) []*Setting { return settingsOf("", reflect.ValueOf(c).Elem()) }
 
 func settingsOf(prefix string, v reflect.Value) []*Setting {
@@ -50,7 +50,7 @@ func settingsOf(prefix string, v reflect.Value) []*Setting {
 	return all
 }
 
-// argument is how a value of a type is called.
+// argument returns the placeholder for values of a type.
 func argument(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Duration]():
@@ -75,7 +75,7 @@ func newSetting(key string, tag reflect.StructTag, field reflect.Value) *Setting
 	return s
 }
 
-// kebab writes app.privateKeyFile as app-private-key-file, and publicURL as public-url.
+// kebab converts app.privateKeyFile to app-private-key-file, and publicURL to public-url.
 func kebab(key string) string {
 	var b strings.Builder
 	lower := false
@@ -96,7 +96,7 @@ func envOf(key string) string {
 	return "PREADMIT_" + strings.ToUpper(strings.ReplaceAll(kebab(key), "-", "_"))
 }
 
-// Set takes the text of a flag or variable; a list gets one more value.
+// Set parses the text of a flag or variable; for a list it appends a value.
 func (s *Setting) Set(text string) error {
 	if into, ok := s.value.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return into.UnmarshalText([]byte(text))
@@ -116,7 +116,7 @@ func (s *Setting) Set(text string) error {
 	return nil
 }
 
-// clear empties a list, which a stronger source replaces as a whole.
+// clear empties a list, since a source of higher precedence replaces it as a whole.
 func (s *Setting) clear() {
 	if s.Repeatable {
 		s.value.SetZero()

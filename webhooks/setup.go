@@ -31,13 +31,13 @@ var (
 	setupCSS string
 )
 
-// docsURL is where the documentation is.
+// docsURL is the URL of the documentation.
 const docsURL = "https://github.com/preadmit/preadmit/blob/main/docs/"
 
-// stateCookie holds what the way to GitHub and back is known by.
+// stateCookie has the state of a setup in progress.
 const stateCookie = "preadmit_setup"
 
-// setup makes the App: the manifest flow of GitHub
+// setup creates the App by GitHub's manifest flow
 // (https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
 type setup struct {
 	service *Service
@@ -46,7 +46,7 @@ type setup struct {
 	secret string
 
 	mu    sync.Mutex
-	state string // of the way that was begun last; empty when there is none
+	state string // of the setup that was started last; empty without one
 }
 
 func newSetup(s *Service, secret string) (*setup, error) {
@@ -63,7 +63,7 @@ func (u *setup) routes(r chi.Router) {
 	r.Get(app.SetupCallbackPath, u.finish)
 }
 
-// setupPage is what setup.html shows.
+// setupPage is the data of setup.html.
 type setupPage struct {
 	Style                     template.CSS
 	Problem, Version, Secret  string
@@ -73,10 +73,10 @@ type setupPage struct {
 	Docs                      string
 }
 
-// organization is a login of GitHub's.
+// organization matches the login of an organization.
 var organization = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9]){0,38}$`)
 
-// show asks for what a manifest needs, or offers to send it to GitHub.
+// show shows the form for the manifest, or the button that sends the manifest to GitHub.
 func (u *setup) show(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page := setupPage{
@@ -97,7 +97,7 @@ func (u *setup) show(w http.ResponseWriter, r *http.Request) {
 	u.write(w, http.StatusOK, page, nil)
 }
 
-// offer makes the manifest and begins a way to GitHub.
+// offer creates the manifest and starts a setup.
 func (u *setup) offer(w http.ResponseWriter, page *setupPage) error {
 	if page.Organization != "" && !organization.MatchString(page.Organization) {
 		return fmt.Errorf("%q is not the login of an organization", page.Organization)
@@ -123,7 +123,7 @@ func (u *setup) offer(w http.ResponseWriter, page *setupPage) error {
 	return nil
 }
 
-// finish takes the code that GitHub sends the browser back with.
+// finish handles the redirect from GitHub with a code.
 func (u *setup) finish(w http.ResponseWriter, r *http.Request) {
 	credentials, err := u.credentials(r)
 	if err == nil {
@@ -146,7 +146,7 @@ func (u *setup) credentials(r *http.Request) (app.Credentials, error) {
 	return app.Convert(r.Context(), u.service.apiURL(), r.URL.Query().Get("code"))
 }
 
-// ends reports whether a state is that of the way that was begun, which then is over.
+// ends reports whether all states are that of the setup in progress, and ends that setup.
 func (u *setup) ends(states ...string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -179,11 +179,11 @@ func (u *setup) write(w http.ResponseWriter, status int, page setupPage, problem
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(style[:])+
 		"'; img-src data:; form-action 'self' "+u.service.config.GitHub.URL+"; base-uri 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "strict-origin") // GitHub learns where the form came from
+	h.Set("Referrer-Policy", "strict-origin") // GitHub checks where the form came from
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = b.WriteTo(w) // the browser may be gone
+	_, _ = b.WriteTo(w) // the browser may have disconnected
 }
 
 // adopt makes an App the service's own, now and after a restart.

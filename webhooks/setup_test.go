@@ -256,12 +256,12 @@ func TestReadiness(t *testing.T) {
 		return nil
 	}}
 	for range 100 {
-		if why := r.ask(); why != "" {
+		if why := r.check(); why != "" {
 			t.Fatalf("not ready: %s", why)
 		}
 	}
 	fails, r.then = true, time.Time{} // later
-	if why := r.ask(); why == "" {
+	if why := r.check(); why == "" {
 		t.Error("ready without a queue")
 	}
 	if tries != 2 {

@@ -13,14 +13,14 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// openAgain is how long the service waits before it tries again to reach an external NATS.
+// openAgain is how long the service waits before it connects to an external NATS again.
 const openAgain = 3 * time.Second
 
-// jailBestEffort is the value of scan.jail that scans also where there is no whole jail.
+// jailBestEffort is the value of scan.jail that allows scans without a complete jail.
 const jailBestEffort = "best-effort"
 
-// start opens the queue, and brings up all else. It waits for what may come by itself, as
-// long as ctx does not end.
+// start opens the queue, and starts everything else. It waits for an external NATS until ctx
+// ends.
 func (s *Service) start(ctx context.Context) (err error) {
 	if err := s.probeJail(ctx); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Service) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// probeJail has a process enter a jail, so that a system where none can is found before the
+// probeJail starts a process in a jail, so that a system without support for it is found before the
 // first pull request. With scan.jail: required the service does not start there.
 func (s *Service) probeJail(ctx context.Context) error {
 	err := s.scanner().Probe(ctx)
@@ -51,14 +51,14 @@ func (s *Service) probeJail(ctx context.Context) error {
 		"scan.jail: best-effort scans with as much of a jail as there is", err)
 }
 
-// storeError is that an external NATS does not do as it is configured. It names the key.
+// storeError means that an external NATS does not work as configured. It names the key.
 type storeError struct{ error }
 
 func (e *storeError) Unwrap() error { return e.error }
 
-// open opens the queue. That an external NATS is not there yet, or has no leader, is no
-// reason to end: it may be started at the same time. The queue is nil, without an error,
-// when ctx ended.
+// open opens the queue. If an external NATS is not reachable yet, or has no leader, it waits,
+// since NATS may be started at the same time. The queue is nil, without an error, if ctx
+// ended.
 func (s *Service) open(ctx context.Context) (*queue.Queue, error) {
 	for {
 		q, err := queue.Open(ctx, s.queueConfig())
@@ -67,7 +67,7 @@ func (s *Service) open(ctx context.Context) (*queue.Queue, error) {
 			if err == nil {
 				return nil, q.Close(context.WithoutCancel(ctx))
 			}
-			return nil, nil // told to end while it was opened
+			return nil, nil // asked to end while it was opened
 		case err == nil:
 			return q, nil
 		case s.config.NATS.URL == "":
@@ -94,7 +94,7 @@ func (s *Service) queueConfig() queue.Config {
 	}
 }
 
-// begin brings up what needs an App, if there is one, and decides what is served.
+// begin starts what needs an App, if there is one, or serves /setup.
 func (s *Service) begin(ctx context.Context) error {
 	credentials, err := s.secrets.read()
 	switch {
@@ -106,9 +106,8 @@ func (s *Service) begin(ctx context.Context) error {
 	return s.goLive(ctx, credentials)
 }
 
-// starting is what is served before there is a queue: that the process lives, and that
-// nothing should be sent here yet. GitHub is asked later for deliveries that come in spite
-// of it.
+// starting returns the handler for the time before the queue is open: it reports that the process
+// is alive and not ready. Deliveries that arrive meanwhile fail, and are requested again later.
 func (s *Service) starting() http.Handler {
 	r := chi.NewRouter()
 	s.health(r)

@@ -14,10 +14,10 @@ import (
 	"github.com/preadmit/preadmit/webhooks/playground"
 )
 
-// playgroundPublic is the value of playground.access with which there is a playground.
+// playgroundPublic is the value of playground.access that enables the playground.
 const playgroundPublic = "public"
 
-// tryPolicies adds the playground, if there is to be one.
+// tryPolicies adds the playground, if it is enabled.
 func (s *Service) tryPolicies(r chi.Router) error {
 	c := s.config.Playground
 	if c.Access != playgroundPublic {
@@ -42,8 +42,8 @@ func (s *Service) tryPolicies(r chi.Router) error {
 	return nil
 }
 
-// client returns what names the client of a request: its address, or the one that a trusted proxy
-// says. Of an IPv6 address it is the network that one customer has.
+// client returns a function that identifies the client of a request: by its address, or the one that
+// a trusted proxy reports. An IPv6 address is reduced to the network of one customer.
 func (s *Service) client() func(*http.Request) string {
 	var trusted []netip.Prefix
 	for _, cidr := range s.config.Pages.TrustedProxies {
@@ -72,7 +72,7 @@ func (s *Service) client() func(*http.Request) string {
 	}
 }
 
-// network returns an address, of IPv6 the /64 that it is in.
+// network returns an IPv4 address unchanged, and the /64 of an IPv6 address.
 func network(text string) string {
 	address, err := netip.ParseAddr(text)
 	if err != nil || address.Unmap().Is4() {

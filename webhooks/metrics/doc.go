@@ -1,10 +1,10 @@
-// Package metrics holds the Prometheus collectors of the service, in one struct that is
-// made once and handed out in parts.
+// Package metrics has the Prometheus collectors of the service, in one struct that is created
+// once and passed on in parts.
 //
 // Every consumer takes a pointer to its part; methods of a nil pointer do nothing, so
-// that callers that need no metrics pass none. Methods say what happened, and the package
-// decides how it is counted.
+// that callers without metrics pass nil. Methods are named for events; the package decides how
+// these are counted.
 //
-// Labels take few values: what comes from outside is counted under "other" unless it is
-// known (see label), and nobody's repository is named.
+// Labels have few values: input from outside is counted as "other" unless it is known (see
+// label), and no repository is named.
 package metrics

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// manyInstallations bounds the installations whose remaining rate limit is exported.
+// manyInstallations limits the installations whose remaining rate limit is exported.
 const manyInstallations = 1000
 
 // GitHub counts requests to GitHub.
@@ -31,15 +31,15 @@ func newGitHub(f factory) *GitHub {
 	}
 }
 
-// Call counts a request of a class of routes ("check-runs") that was answered with
-// status; 0 when there was no answer.
+// Call counts a request of a class of routes ("check-runs") by the status of its response, 0
+// without one.
 func (g *GitHub) Call(class string, status int) {
 	if g != nil {
 		g.calls.WithLabelValues(g.class.value(class), statusLabel(status)).Inc()
 	}
 }
 
-// statusLabel is a status of HTTP, or what stands for none.
+// statusLabel returns the label of an HTTP status.
 func statusLabel(status int) string {
 	switch {
 	case status == 0:
@@ -57,14 +57,14 @@ func (g *GitHub) Took(class string, d time.Duration) {
 	}
 }
 
-// Remaining sets how many requests an installation has left; 0 is the App itself.
+// Remaining sets how many requests of the hour an installation has left; 0 is the App itself.
 func (g *GitHub) Remaining(installation int64, n int) {
 	if g != nil {
 		g.remaining.WithLabelValues(g.installation.value(strconv.FormatInt(installation, 10))).Set(float64(n))
 	}
 }
 
-// Forget drops the metrics of an installation that is gone.
+// Forget removes the metrics of an installation that is gone.
 func (g *GitHub) Forget(installation int64) {
 	if g != nil {
 		name := strconv.FormatInt(installation, 10)
@@ -73,15 +73,15 @@ func (g *GitHub) Forget(installation int64) {
 	}
 }
 
-// Token counts an installation token that was asked for: granted, narrowed (to less
-// than was wanted), refused or failed.
+// Token counts a request for an installation token: granted, narrowed (to fewer permissions),
+// refused or failed.
 func (g *GitHub) Token(outcome string) {
 	if g != nil {
 		g.tokens.WithLabelValues(g.outcome.value(outcome)).Inc()
 	}
 }
 
-// Limited counts a request that GitHub refused because there were too many.
+// Limited counts a request that GitHub rejected because of a rate limit.
 func (g *GitHub) Limited(class string) {
 	if g != nil {
 		g.limited.WithLabelValues(g.class.value(class)).Inc()

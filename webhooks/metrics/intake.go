@@ -25,8 +25,8 @@ func newIntake(f factory) *Intake {
 	}
 }
 
-// Received counts a delivery of an event (any text; what is not handled counts as other)
-// that was answered after d.
+// Received counts a delivery of an event that was answered after d. Events without a handler
+// count as other.
 func (i *Intake) Received(event, outcome string, d time.Duration) {
 	if i == nil {
 		return
@@ -36,7 +36,7 @@ func (i *Intake) Received(event, outcome string, d time.Duration) {
 	observe(i.took, d, outcome)
 }
 
-// Held says that n more bytes of bodies are in memory, or fewer if n is negative.
+// Held adds n bytes to the size of bodies in memory; n may be negative.
 func (i *Intake) Held(n int64) {
 	if i != nil {
 		i.held.WithLabelValues().Add(float64(n))

@@ -14,8 +14,8 @@ func newJail(f factory) *Jail {
 	}
 }
 
-// ChildDied counts a process that ended without an answer; limit is true when it went over
-// one.
+// ChildDied counts a process that ended without an answer; limit is set if it exceeded a
+// limit.
 func (j *Jail) ChildDied(limit bool) {
 	if j == nil {
 		return

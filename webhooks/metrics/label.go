@@ -2,20 +2,20 @@ package metrics
 
 import "sync"
 
-// other is the label of whatever has no label of its own.
+// other is the label of all values without a label of their own.
 const other = "other"
 
-// label bounds the values of a label. Each one is a time series that is kept for as long
-// as the process lives, so what strangers can name must not become one.
+// label limits the values of a label. Each value is a time series that is kept as long as the
+// process lives, so arbitrary values from strangers must not become one.
 type label struct {
-	// known are values that always count; nil: the first most values do.
+	// known are the accepted values; nil: the first most values are accepted.
 	known map[string]bool
 	most  int
 	mutex sync.Mutex
 	seen  map[string]bool
 }
 
-// oneOf is a label with fixed values.
+// oneOf returns a label with fixed values.
 func oneOf(values ...string) *label {
 	l := &label{known: map[string]bool{}}
 	for _, v := range values {
@@ -24,11 +24,10 @@ func oneOf(values ...string) *label {
 	return l
 }
 
-// first is a label whose values are not listed here; from the most'th on, new ones are
-// counted as other.
+// first returns a label that accepts the first most values; later ones are counted as other.
 func first(most int) *label { return &label{most: most, seen: map[string]bool{}} }
 
-// value is v, or other.
+// value returns v, or other.
 func (l *label) value(v string) string {
 	if l.known != nil {
 		if l.known[v] {
@@ -48,7 +47,7 @@ func (l *label) value(v string) string {
 	return v
 }
 
-// forget makes room for another value.
+// forget frees the place of a value.
 func (l *label) forget(v string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// namespace begins every metric's name.
+// namespace is the prefix of every metric's name.
 const namespace = "preadmit"
 
 // Metrics are all collectors of the service.
@@ -21,12 +21,12 @@ type Metrics struct {
 	GitHub *GitHub
 	// Jail counts the processes that scan.
 	Jail *Jail
-	// Reconcile counts what was found undone.
+	// Reconcile counts what reconciliation found.
 	Reconcile *Reconcile
 }
 
-// New makes the collectors and registers them with registry. It panics if registry has
-// collectors of the same names, which is a mistake of the program.
+// New creates the collectors and registers them with registry. It panics if registry already has
+// collectors of the same names.
 func New(registry prometheus.Registerer) *Metrics {
 	f := factory{registry}
 	return &Metrics{
@@ -35,14 +35,14 @@ func New(registry prometheus.Registerer) *Metrics {
 	}
 }
 
-// factory makes registered collectors of this program.
+// factory creates registered collectors of this program.
 type factory struct{ registry prometheus.Registerer }
 
 func (f factory) counter(part, name, help string, labels ...string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help}, labels)
 	f.registry.MustRegister(c)
 	if len(labels) == 0 {
-		c.WithLabelValues() // told from the start, as 0
+		c.WithLabelValues() // exported as 0 from the start
 	}
 	return c
 }
@@ -51,25 +51,25 @@ func (f factory) gauge(part, name, help string, labels ...string) *prometheus.Ga
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help}, labels)
 	f.registry.MustRegister(g)
 	if len(labels) == 0 {
-		g.WithLabelValues() // told from the start, as 0
+		g.WithLabelValues() // exported as 0 from the start
 	}
 	return g
 }
 
-// seconds makes a histogram of durations in seconds.
+// seconds creates a histogram of durations in seconds.
 func (f factory) seconds(part, name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help, Buckets: buckets}, labels)
 	f.registry.MustRegister(h)
 	if len(labels) == 0 {
-		h.WithLabelValues() // told from the start, as 0
+		h.WithLabelValues() // exported as 0 from the start
 	}
 	return h
 }
 
-// quick are buckets for what should take milliseconds: 0.5 ms to 16 s.
+// quick returns buckets for operations of milliseconds: 0.5 ms to 16 s.
 func quick() []float64 { return prometheus.ExponentialBuckets(0.0005, 2, 16) }
 
-// slow are buckets for what may take minutes: 50 ms to 27 min.
+// slow returns buckets for operations of up to minutes: 50 ms to 27 min.
 func slow() []float64 { return prometheus.ExponentialBuckets(0.05, 2, 16) }
 
 // observe adds a duration to a histogram of seconds.

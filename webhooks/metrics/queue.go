@@ -7,13 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Depth is what a queue holds at one moment.
+// Depth is the content of a queue at one moment.
 type Depth struct {
-	// Pending jobs wait, Running ones are being done, Dead ones were given up.
+	// Pending jobs wait, Running ones are worked on, Dead is the number of dead letters.
 	Pending, Running, Dead int
-	// Installations have pending or running jobs.
+	// Installations is the number of installations with pending or running jobs.
 	Installations int
-	// Scans are kept: those of jobs, and those that ended.
+	// Scans is the number of stored scans, ended or not.
 	Scans int
 	// Oldest is how long the oldest pending job has waited; 0 when none is pending.
 	Oldest time.Duration
@@ -40,8 +40,8 @@ func newQueue(f factory) *Queue {
 	return q
 }
 
-// Enqueued counts a job that was taken. outcome is new, superseded (it took the place of
-// one that was there) or duplicate.
+// Enqueued counts a job. outcome is new, superseded (it replaced an existing job) or
+// duplicate.
 func (q *Queue) Enqueued(kind, outcome string) {
 	if q != nil {
 		q.enqueued.WithLabelValues(q.kind.value(kind), outcome).Inc()
@@ -69,14 +69,14 @@ func (q *Queue) Wrote(what string, d time.Duration) {
 	}
 }
 
-// Watch has depth asked at each scrape, which must answer without waiting for anything.
+// Watch sets the function that returns the depth at each scrape. It must not block.
 func (q *Queue) Watch(ask func() Depth) {
 	if q != nil {
 		q.depth.watch(ask)
 	}
 }
 
-// depth is the collector of what a queue holds.
+// depth is the collector of a queue's depth.
 type depth struct {
 	jobs, installations, scans, oldest *prometheus.Desc
 
@@ -108,7 +108,7 @@ func (d *depth) Describe(to chan<- *prometheus.Desc) {
 	to <- d.oldest
 }
 
-// Collect implements prometheus.Collector. There is nothing to tell before Watch.
+// Collect implements prometheus.Collector. Before Watch there are no metrics.
 func (d *depth) Collect(to chan<- prometheus.Metric) {
 	d.mutex.Lock()
 	ask := d.ask

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reconcile counts what was found undone.
+// Reconcile counts what reconciliation found.
 type Reconcile struct {
 	recovered, enqueued, finished *prometheus.CounterVec
 	took                          *prometheus.HistogramVec
@@ -23,7 +23,7 @@ func newReconcile(f factory) *Reconcile {
 	}
 }
 
-// Recovered counts n failed deliveries that GitHub was asked to send again.
+// Recovered counts n failed deliveries whose redelivery was requested.
 func (r *Reconcile) Recovered(n int) {
 	if r != nil {
 		r.recovered.WithLabelValues().Add(float64(n))
@@ -44,7 +44,7 @@ func (r *Reconcile) Finished(n int) {
 	}
 }
 
-// Pass records how long a pass took that ended as outcome: complete, limited, failed, ...
+// Pass records the duration of a pass by its outcome: complete, limited, failed, ...
 func (r *Reconcile) Pass(outcome string, d time.Duration) {
 	if r != nil {
 		observe(r.took, d, r.outcome.value(outcome))

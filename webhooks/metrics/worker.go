@@ -25,7 +25,7 @@ func newWorker(f factory) *Worker {
 	}
 }
 
-// ScanEnded counts a scan that ended as outcome: success, neutral, action_required, failure,
+// ScanEnded counts a scan by its outcome: success, neutral, action_required, failure,
 // cancelled, superseded, unchanged, failed, ...
 func (w *Worker) ScanEnded(outcome string) {
 	if w != nil {
@@ -40,14 +40,14 @@ func (w *Worker) Stage(stage string, d time.Duration) {
 	}
 }
 
-// Job records how long a job of a kind was worked on.
+// Job records the duration of a job of a kind.
 func (w *Worker) Job(kind string, d time.Duration) {
 	if w != nil {
 		observe(w.jobs, d, w.kind.value(kind))
 	}
 }
 
-// Busy says that n more jobs are being worked on, or fewer if n is negative.
+// Busy adds n to the number of jobs in progress; n may be negative.
 func (w *Worker) Busy(n int) {
 	if w != nil {
 		w.busy.WithLabelValues().Add(float64(n))

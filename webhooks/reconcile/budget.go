@@ -5,34 +5,33 @@ import (
 	"strconv"
 )
 
-// atMost is the part of an installation's hourly requests that may be used up, by
-// whomever, while reconciliation asks for more: scans need them more.
+// atMost is the fraction of an installation's hourly requests after which, whoever used them,
+// reconciliation sends no more: the rest is reserved for scans.
 const atMost = 0.5
 
-// budget is what a pass has learnt of the requests of installations, and has made of them.
+// budget is what a pass knows of the rate limits of installations, and the requests it has made.
 type budget struct {
 	used  map[int64]float64
-	asked map[question]int
+	asked map[requestKind]int
 }
 
-// question is one request to an installation.
-type question struct {
+// requestKind is a kind of request to an installation.
+type requestKind struct {
 	installation int64
 	what         string
 }
 
 func newBudget() *budget {
-	return &budget{used: map[int64]float64{}, asked: map[question]int{}}
+	return &budget{used: map[int64]float64{}, asked: map[requestKind]int{}}
 }
 
-// spent reports whether an installation's other requests of this hour are for scans.
+// spent reports whether an installation's remaining requests of this hour are reserved for scans.
 func (b *budget) spent(installation int64) bool { return b.used[installation] > atMost }
 
-// grant reports whether an installation may be asked for something now. One question of a
-// kind is granted in each pass, or an installation that is always busy would never be
-// looked at.
+// grant reports whether a request may be sent for an installation now. One of each kind is granted
+// in each pass; otherwise an installation that is always busy would never be checked.
 func (b *budget) grant(installation int64, what string) bool {
-	q := question{installation, what}
+	q := requestKind{installation, what}
 	if b.spent(installation) && b.asked[q] > 0 {
 		return false
 	}
@@ -40,8 +39,8 @@ func (b *budget) grant(installation int64, what string) bool {
 	return true
 }
 
-// note takes in the limit that an answer states. A GitHub Enterprise Server without limits
-// says nothing. What remains is not read: the App's client takes it out of answers.
+// note records the usage of the rate limit that a response states. A GitHub Enterprise Server
+// without limits sends none. X-RateLimit-Remaining is not read: the App's client removes it.
 func (b *budget) note(installation int64, h http.Header) {
 	limit, err := strconv.ParseFloat(h.Get("X-RateLimit-Limit"), 64)
 	used, err2 := strconv.ParseFloat(h.Get("X-RateLimit-Used"), 64)
@@ -50,7 +49,7 @@ func (b *budget) note(installation int64, h http.Header) {
 	}
 }
 
-// watch returns a client whose answers are noted. It is for one goroutine.
+// watch returns a client that records the usage in responses. It is for one goroutine.
 func (b *budget) watch(installation int64, c *http.Client) *http.Client {
 	watched := *c
 	watched.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -63,8 +62,8 @@ func (b *budget) watch(installation int64, c *http.Client) *http.Client {
 	return &watched
 }
 
-// roundTrip is a transport that is a function.
+// roundTrip is a function that implements http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
-// RoundTrip calls it.
+// RoundTrip calls the function.
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -12,12 +12,12 @@ import (
 const (
 	// windUp is how long a worker has to complete the check run of a scan that is over.
 	windUp = 2 * time.Minute
-	// mostChecks is how many check runs are looked at in one pass.
+	// mostChecks is how many check runs are examined in one pass.
 	mostChecks = 200
 )
 
 // checks completes the check runs of scans that ended without a verdict. Scans of the last
-// day are looked at, each until its check run is known to be complete.
+// day are examined, each until its check run is known to be complete.
 func (p *pass) checks(ctx context.Context) error {
 	looked, waiting, closed := 0, 0, map[int64]bool{}
 	for _, s := range p.Queue.Scans(queue.ScanFilter{States: []queue.State{queue.Superseded, queue.Cancelled, queue.Failed}}) {
@@ -55,15 +55,14 @@ func (p *pass) mayBeLeft(s queue.Scan) bool {
 		return false
 	}
 	last := p.Queue.Scans(queue.ScanFilter{
-		Repository: s.Repository, Head: s.Head, Limit: 1, // of a hundred thousand, while nothing else is read
-		Kinds: []queue.Kind{queue.KindPull, queue.KindGroup}, // which have the same check run, unlike a push
+		Repository: s.Repository, Head: s.Head, Limit: 1, // there may be 100,000, and only the newest matters
+		Kinds: []queue.Kind{queue.KindPull, queue.KindGroup}, // these share a check run, unlike a push
 	})
-	// What comes after it on the same commit completes the same check run.
+	// A later scan of the same commit completes the same check run.
 	return len(last) == 0 || last[0].State.Over() && last[0].State != queue.Completed
 }
 
-// end completes a scan's check run, if it is in progress, and keeps that there is none any
-// more.
+// end completes a scan's check run if it is in progress, and records that it is complete.
 func (p *pass) end(ctx context.Context, s queue.Scan) error {
 	to, err := p.publisher(ctx, s.Installation, s.Repository, github.Target{Owner: s.Owner, Repo: s.Repo, HeadSHA: s.Head, Pull: s.Pull})
 	if err != nil {
@@ -74,7 +73,7 @@ func (p *pass) end(ctx context.Context, s queue.Scan) error {
 		Summary: "preadmit was stopped while it judged this commit, and it is not judged any more. \"Re-run\" has it judged again.",
 	})
 	switch {
-	case unwilling(err): // it would be refused again
+	case unwilling(err): // another attempt would fail as well
 		p.ended[s.ID] = p.Now()
 		return err
 	case err != nil:

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// kept is how long GitHub offers to send a delivery again: three days, as "Redelivering
-	// webhooks" of its documentation says.
+	// kept is how long GitHub can redeliver: three days, according to "Redelivering webhooks"
+	// of its documentation.
 	kept = 72 * time.Hour
-	// recent is how far most passes look back; all that is kept is looked at every hour.
+	// recent is how far most passes look back; once an hour a pass examines all of kept.
 	recent = 2 * time.Hour
-	// firstWait is how long a delivery rests after its first failure. It doubles with each
-	// further one, up to lastWait.
+	// firstWait is how long a delivery rests after its first failure. The time doubles with each
+	// further failure, up to lastWait.
 	firstWait = time.Minute
 	lastWait  = 6 * time.Hour
-	// mostDeliveries is how many are requested again in one pass. GitHub bounds what may be asked
-	// for in a minute.
+	// mostDeliveries is how many are requested again in one pass. GitHub limits the requests
+	// per minute.
 	mostDeliveries = 100
 )
 
-// deliveries asks for failed deliveries again, the oldest first: GitHub forgets them first.
+// deliveries requests failed deliveries again, the oldest first, since GitHub forgets these first.
 func (p *pass) deliveries(ctx context.Context) error {
 	now := p.Now()
 	since := now.Add(-recent)
@@ -34,7 +34,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 	if everything := now.Sub(p.listed) >= time.Hour; everything {
 		since, p.listed = now.Add(-kept), now
 	}
-	failed, listing := p.App.FailedDeliveries(ctx, since) // what was listed before an error counts
+	failed, listing := p.App.FailedDeliveries(ctx, since) // on an error, those listed before it are used
 	if listing != nil {
 		p.listed = time.Time{}
 	}
@@ -46,7 +46,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 		}
 		if asked == mostDeliveries {
 			p.limited("more failed deliveries than are requested at a time", "most", mostDeliveries)
-			p.left = d.At // the rest is not only what is recent
+			p.left = d.At // the next pass has to look back further than recent
 			break
 		}
 		again, err := p.redeliver(ctx, d)
@@ -63,7 +63,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 	return listing
 }
 
-// due reports whether a delivery's time to be tried again has come.
+// due reports whether it is time to request a delivery again.
 func due(d app.Delivery, now time.Time) bool {
 	wait := firstWait
 	for range d.Attempts - 1 {
@@ -72,7 +72,7 @@ func due(d app.Delivery, now time.Time) bool {
 	return now.Sub(d.At) >= wait
 }
 
-// redeliver asks for a delivery, unless it arrived all the same.
+// redeliver requests a delivery again, unless it arrived despite the failure.
 func (p *pass) redeliver(ctx context.Context, d app.Delivery) (bool, error) {
 	seen, err := p.Queue.Seen(ctx, d.GUID)
 	if err != nil || seen {
@@ -80,7 +80,7 @@ func (p *pass) redeliver(ctx context.Context, d app.Delivery) (bool, error) {
 	}
 	err = p.App.Redeliver(ctx, d.ID)
 	if errors.Is(err, app.ErrGone) {
-		return false, nil // too old, or its installation went
+		return false, nil // too old, or its installation is gone
 	}
 	if err == nil {
 		p.Log.Info("asked for a delivery again", "delivery", d.GUID, "attempts", d.Attempts, "status", d.Status)

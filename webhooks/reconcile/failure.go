@@ -9,10 +9,10 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// errStore is wrapped by what the queue could not store or read.
+// errStore is wrapped by errors of the queue.
 var errStore = errors.New("the queue failed")
 
-// stored marks an error of the queue; nil stays nil.
+// stored wraps an error of the queue in errStore; nil stays nil.
 func stored(err error) error {
 	if err == nil {
 		return nil
@@ -20,16 +20,16 @@ func stored(err error) error {
 	return fmt.Errorf("%w: %w", errStore, err)
 }
 
-// ends reports whether what failed for one thing would fail for all that follow: the pass
-// was stopped, the queue stores nothing, or GitHub answers nothing. Any other failure is
-// that thing's own, and must not keep what is behind it from being looked at.
+// ends reports whether err ends the pass, since all following requests would fail as well: the
+// pass was stopped, the queue fails, or GitHub rejects all requests. Any other failure concerns
+// one item, and the pass continues with the next.
 func (p *pass) ends(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, errStore) || errors.Is(err, app.ErrCredentials) ||
 		kindOf(err) == github.KindLimited)
 }
 
 // endsRepository is ends for the pull requests of one repository, which share their
-// token. What is missing may be the head of one of them.
+// token. A missing object does not count, since it may be the head of only one of them.
 func (p *pass) endsRepository(ctx context.Context, err error) bool {
 	switch {
 	case p.ends(ctx, err), errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended):
@@ -42,8 +42,8 @@ func (p *pass) endsRepository(ctx context.Context, err error) bool {
 	return false
 }
 
-// kindOf is what went wrong with a request to GitHub, however it was wrapped; "" when
-// nothing did.
+// kindOf returns the kind of an error of a request to GitHub, however it is wrapped; "" for
+// nil.
 func kindOf(err error) github.Kind {
 	if err == nil {
 		return ""
@@ -55,8 +55,8 @@ func kindOf(err error) github.Kind {
 	return refused.Kind
 }
 
-// unwilling reports whether an error is the will of the repository's owner: an App
-// removed or suspended, or without the permission.
+// unwilling reports whether the repository's owner caused the error: the App was removed or
+// suspended, or lacks the permission.
 func unwilling(err error) bool {
 	var refused *github.Error
 	return errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) || errors.As(err, &refused) && refused.Degrades()

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// installations looks at the open pull requests of all installations. What fails in one
-// is noted, and the others have their turn.
+// installations checks the open pull requests of all installations. A failure in one
+// is logged, and the others are checked.
 func (p *pass) installations(ctx context.Context) error {
 	all, err := p.App.Installations(ctx)
 	if err != nil {
@@ -29,8 +29,8 @@ func (p *pass) installations(ctx context.Context) error {
 	return nil
 }
 
-// installation looks at repositories, from the one that the last pass did not come to, as
-// long as there are requests left.
+// installation checks repositories, beginning where the last pass stopped, as long as there are
+// requests left.
 func (p *pass) installation(ctx context.Context, id int64) error {
 	client, err := p.App.Installation(ctx, id)
 	if err != nil {
@@ -60,8 +60,8 @@ func (p *pass) installation(ctx context.Context, id int64) error {
 	return nil
 }
 
-// inTurn orders repositories by id, beginning with the one whose turn it is. Archived ones
-// take no check runs.
+// inTurn returns repositories ordered by id, beginning with the one where the last pass stopped.
+// Archived ones are left out, since they accept no check runs.
 func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithub.Repository {
 	all = slices.DeleteFunc(slices.Clone(all), func(r *gogithub.Repository) bool { return r.GetArchived() || r.GetDisabled() })
 	slices.SortFunc(all, func(a, b *gogithub.Repository) int { return cmp.Compare(a.GetID(), b.GetID()) })
@@ -71,8 +71,8 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 	return slices.Concat(all[at:], all[:at])
 }
 
-// repository looks at the open pull requests of one. A pull request that fails does not
-// keep others from being looked at.
+// repository checks the open pull requests of a repository. If one fails, the others are still
+// checked.
 func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) error {
 	p.App.Repository(installation, r.GetID()).AskAgain(ctx)
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
@@ -94,10 +94,10 @@ func (p *pass) repository(ctx context.Context, client *gogithub.Client, installa
 	return nil
 }
 
-// reason is why there are the jobs that reconciliation enqueues.
+// reason is the reason of jobs that reconciliation enqueues.
 const reason = "reconcile"
 
-// pull enqueues an open pull request if it lacks a verdict.
+// pull enqueues a job for an open pull request if it has no verdict.
 func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Repository, pull *gogithub.PullRequest) error {
 	if pull.GetDraft() {
 		return nil

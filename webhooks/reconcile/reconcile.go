@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// Queue is what is known of jobs: a queue.Queue.
+// Queue has the jobs and scans: a queue.Queue.
 type Queue interface {
 	Enqueue(ctx context.Context, job queue.Job) (queue.Job, bool, error)
 	Seen(ctx context.Context, guid string) (bool, error)
@@ -22,39 +22,39 @@ type Queue interface {
 	Lock(ctx context.Context, name string) (held context.Context, release func(), err error)
 }
 
-// Config says what is reconciled. Queue and App must be given.
+// Config is the configuration of a reconciler. Queue and App are required.
 type Config struct {
 	Queue Queue
 	App   *app.App
-	// Name is that of our check runs, github.DefaultName when empty.
+	// Name is the name of our check runs, github.DefaultName when empty.
 	Name string
 	// Every is the time between two passes, 5 minutes when 0.
 	Every time.Duration
-	// Log gets what was found; nil discards it.
+	// Log receives what was found; nil discards it.
 	Log *slog.Logger
-	// Metrics counts it; it may be nil.
+	// Metrics counts what was found; it may be nil.
 	Metrics *metrics.Reconcile
-	// Now is the clock; time.Now when nil.
+	// Now returns the current time; time.Now when nil.
 	Now func() time.Time
 }
 
-// Reconciler makes passes. It is for one goroutine.
+// Reconciler runs passes. It is for one goroutine.
 type Reconciler struct {
 	Config
-	// listed is when all deliveries that GitHub keeps were looked at last.
+	// listed is when all deliveries that GitHub keeps were examined last.
 	listed time.Time
-	// left is when the oldest delivery was made that a pass had no room for; zero when it
-	// had room for all.
+	// left is the time of the oldest delivery that a pass did not request because of its
+	// limit; zero if there was none.
 	left time.Time
-	// next is the repository that an installation's next pass begins with, by its id.
+	// next is the id of the repository with which an installation's next pass begins.
 	next map[int64]int64
-	// judged are heads whose check GitHub has, and when they were last looked for.
+	// judged are heads whose verdict is on GitHub, with the time of their last use.
 	judged map[head]time.Time
-	// ended are scans whose check runs GitHub does not let us see, and when that was found.
+	// ended are scans whose check runs GitHub does not let us complete, with the time of that.
 	ended map[string]time.Time
 }
 
-// New makes a reconciler. It does nothing before Run or Pass.
+// New returns a reconciler. It does nothing before Run or Pass.
 func New(c Config) *Reconciler {
 	c.Name = cmp.Or(c.Name, github.DefaultName)
 	c.Every = cmp.Or(c.Every, 5*time.Minute)
@@ -68,14 +68,14 @@ func New(c Config) *Reconciler {
 }
 
 const (
-	// lockName is what the one replica holds that reconciles.
+	// lockName is the lock of the replica that reconciles.
 	lockName = "reconcile"
-	// holdEvery is how often others try to take it.
+	// holdEvery is how often other replicas try to lock it.
 	holdEvery = 15 * time.Second
 )
 
-// Run makes passes, at once and then every while, whenever no other replica does. It ends
-// with ctx, and its error is that of ctx.
+// Run runs passes, at once and then periodically, whenever no other replica does. It ends
+// with ctx, and returns its error.
 func (r *Reconciler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		held, release, err := r.Queue.Lock(ctx, lockName)
@@ -90,7 +90,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// passes makes passes until ctx ends.
+// passes runs passes until ctx ends.
 func (r *Reconciler) passes(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.Pass(ctx)
@@ -108,18 +108,18 @@ func rest(ctx context.Context, d time.Duration) {
 
 // Outcomes of passes.
 const (
-	// Complete passes looked at everything.
+	// Complete passes examined everything.
 	Complete = "complete"
-	// Limited ones left repositories for the next pass.
+	// Limited passes left something for the next pass.
 	Limited = "limited"
-	// Failed ones could not find out something.
+	// Failed passes had an error.
 	Failed = "failed"
-	// Stopped ones were ended before they were done.
+	// Stopped passes ended early because their context ended.
 	Stopped = "stopped"
 )
 
-// Pass looks at everything once, also when another replica does, and returns the pass's outcome. What
-// fails is logged, and does not keep the rest from being looked at.
+// Pass examines everything once, even if another replica does too, and returns the outcome.
+// Failures are logged, and the rest is still examined.
 func (r *Reconciler) Pass(ctx context.Context) string {
 	began := r.Now()
 	p := &pass{Reconciler: r, budget: newBudget(), outcome: Complete, stopped: ctx.Done()}
@@ -131,10 +131,10 @@ func (r *Reconciler) Pass(ctx context.Context) string {
 	return p.outcome
 }
 
-// remember is how long an answer of GitHub counts before the request is sent again.
+// remember is how long an answer of GitHub is used before the request is sent again.
 const remember = 24 * time.Hour
 
-// forget drops what was not looked for since a time.
+// forget removes entries that were not used since a time.
 func (r *Reconciler) forget(before time.Time) {
 	for key, at := range r.judged {
 		if at.Before(before) {
@@ -148,7 +148,7 @@ func (r *Reconciler) forget(before time.Time) {
 	}
 }
 
-// pass is one look at everything.
+// pass is the state of one pass.
 type pass struct {
 	*Reconciler
 	*budget
@@ -156,13 +156,13 @@ type pass struct {
 	stopped <-chan struct{}
 }
 
-// failed notes an error, if it is one, unless it is the will of the repository's owner.
+// failed logs a non-nil error, unless the repository's owner caused it.
 func (p *pass) failed(doing string, err error, about ...any) {
 	if err == nil {
 		return
 	}
 	select {
-	case <-p.stopped: // all requests fail now
+	case <-p.stopped: // all requests fail from now on
 		p.outcome = Stopped
 		return
 	default:
@@ -175,7 +175,7 @@ func (p *pass) failed(doing string, err error, about ...any) {
 	p.Log.Error(doing, append(about, "error", err)...)
 }
 
-// limited notes that something is left for the next pass.
+// limited records that something is left for the next pass.
 func (p *pass) limited(why string, about ...any) {
 	if p.outcome == Complete {
 		p.outcome = Limited

@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// head is a commit that a pull request is to be judged at, after its newest scan there; ""
-// without one.
+// head identifies a commit at which a pull request has to be judged; last is the id of the newest
+// scan of it, "" without one.
 type head struct {
 	repository int64
 	pull       int
@@ -19,15 +19,15 @@ type head struct {
 }
 
 const (
-	// again is how long a head rests after a scan of it ended without a verdict: the scan
-	// after it may be on its way. What was enqueued for it before doubles the time, up to
-	// lastAgain, so that what fails does not fail all the time.
+	// again is how long a head rests after a scan of it ended without a verdict, since the next
+	// scan may be about to start. Each earlier job of reconciliation for the head doubles the
+	// time, up to lastAgain, so that repeated failures become rare.
 	again     = 30 * time.Minute
 	lastAgain = 24 * time.Hour
 )
 
-// lacksVerdict reports whether a pull request has neither a verdict on its head, to be merged
-// into baseRef, nor a job that will give one.
+// lacksVerdict reports whether a pull request has neither a verdict on its head with the base
+// baseRef, nor a job for one.
 func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (bool, error) {
 	scans := p.Queue.Scans(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head})
 	if len(scans) == 0 {
@@ -41,18 +41,18 @@ func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (b
 		return false, nil
 	case p.Now().Sub(last.Finished) < pause(scans):
 		return false, nil
-	case judged: // but there was no permission for a check run, which there may be since
+	case judged: // the permission for a check run was missing, and may be granted now
 		return p.App.Repository(j.Installation, j.Repository).Grants(ctx, "checks: write")
 	case last.State == queue.Failed:
 		published, err := p.published(ctx, j, last)
 		return err == nil && !published, err
 	}
-	return true, nil // its check run, if there is one, was cancelled, or is about another branch
+	return true, nil // its check run, if any, was cancelled, or is about another base
 }
 
-// published reports whether GitHub shows for a pull request what its newest scan of the
-// head found, if there was one: a check run may be about another one with the same head, or
-// say what was so before that scan. What may not be asked now is taken to be published.
+// published reports whether GitHub shows the verdict of last, the newest scan of the head, for the
+// pull request: a check run may belong to another pull request with the same head, or be
+// older than that scan. If no request may be sent now, it returns true.
 func (p *pass) published(ctx context.Context, j queue.Job, last queue.Scan) (bool, error) {
 	key := head{j.Repository, j.Pull, j.Head, last.ID}
 	if _, is := p.judged[key]; is {
@@ -83,7 +83,7 @@ func (p *pass) published(ctx context.Context, j queue.Job, last queue.Scan) (boo
 	return true, nil
 }
 
-// pause is how long a head rests that has had these scans.
+// pause returns how long a head rests after these scans.
 func pause(scans []queue.Scan) time.Duration {
 	d := again
 	for _, s := range scans {
@@ -94,7 +94,7 @@ func pause(scans []queue.Scan) time.Duration {
 	return d
 }
 
-// publisher reaches the check run of a commit.
+// publisher returns a publisher for the check run of a commit.
 func (p *pass) publisher(ctx context.Context, installation, repository int64, target github.Target) (*github.Publisher, error) {
 	login, err := p.App.Login(ctx)
 	if err != nil {
