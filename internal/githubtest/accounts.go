@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// userBody is an account, which is there when it is first named; names that end in [bot]
-// are bots.
+// userBody returns the body of an account, which is created when it is first named. Names that
+// end in [bot] are bots.
 func (s *Server) userBody(login string) map[string]any {
 	if s.accounts[login] == 0 {
 		s.accounts[login] = s.name()
@@ -28,7 +28,7 @@ func (s *Server) userBody(login string) map[string]any {
 	return body
 }
 
-// user answers GET /user, which apps may not ask.
+// user handles GET /user, which is forbidden for apps.
 func (s *Server) user(q *query) answer {
 	if q.who.bot() {
 		return message(http.StatusForbidden, "Resource not accessible by integration")
@@ -38,7 +38,7 @@ func (s *Server) user(q *query) answer {
 	return ok(body)
 }
 
-// graphql answers the query for the viewer, and nothing else.
+// graphql handles only the query for the viewer.
 func (s *Server) graphql(r *http.Request, body []byte, who *caller) (answer, string) {
 	if r.Method != http.MethodPost || !strings.Contains(string(body), "viewer { login }") {
 		return message(http.StatusBadRequest, "A query attribute must be specified and must be a string."), "not the query for the viewer's login"

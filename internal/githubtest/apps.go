@@ -15,19 +15,19 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// AppOptions describe a GitHub App.
+// AppOptions are the properties of a GitHub App.
 type AppOptions struct {
-	// Name is "preadmit" when empty; the slug is made of it.
+	// Name is "preadmit" when empty; the slug is derived from it.
 	Name string
-	// WebhookURL is where events go; nowhere when empty. WebhookSecret signs them,
-	// "webhook-secret" when empty.
+	// WebhookURL is the URL for events; none are sent when it is empty. WebhookSecret signs
+	// them, "webhook-secret" when empty.
 	WebhookURL, WebhookSecret string
-	// Permissions are what installations grant; those of the bot when nil.
+	// Permissions are the permissions that installations grant; those of the bot when nil.
 	Permissions map[string]string
-	// Events are those that are sent; those of the bot when nil. installation,
+	// Events are the subscribed events; those of the bot when nil. installation,
 	// installation_repositories and ping are always sent.
 	Events []string
-	// Callbacks are the URLs that logins may return to; any when empty.
+	// Callbacks are the URLs that logins may redirect to; any when empty.
 	Callbacks []string
 }
 
@@ -43,12 +43,12 @@ type App struct {
 	key    *rsa.PrivateKey
 
 	deliveries []*Delivery
-	lose       int // deliveries
+	lose       int // number of deliveries to lose
 	loseStatus int
 	clock      int // sequence of GUIDs
 }
 
-// botPermissions are those of a bot that judges pull requests.
+// botPermissions returns the permissions of a bot that judges pull requests.
 func botPermissions() map[string]string {
 	return map[string]string{
 		"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write", "security_events": "write",
@@ -56,7 +56,7 @@ func botPermissions() map[string]string {
 	}
 }
 
-// AddApp makes an App. It receives no webhooks before Install.
+// AddApp creates an App. It receives no webhooks before Install.
 func (s *Server) AddApp(o AppOptions) (*App, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *Server) AddApp(o AppOptions) (*App, error) {
 	return s.addApp(o, key), nil
 }
 
-// firstKey returns the key of the first App of each Server, which is made once for all of
-// them: making one takes longer than most tests.
+// firstKey returns the key of the first App of each Server, which they all share:
+// generating one takes longer than most tests.
 var firstKey = sync.OnceValues(generateKey)
 
 func generateKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
@@ -93,15 +93,15 @@ func (s *Server) addApp(o AppOptions, key *rsa.PrivateKey) *App {
 	return a
 }
 
-// WebhookSecret is what deliveries are signed with.
+// WebhookSecret returns the secret that signs deliveries.
 func (a *App) WebhookSecret() string {
 	a.server.mu.Lock()
 	defer a.server.mu.Unlock()
 	return a.opts.WebhookSecret
 }
 
-// RotateKey makes another private key for the App, and returns it as PEM. The one before
-// is not taken any more.
+// RotateKey replaces the private key of the App, and returns it as PEM. The previous one
+// becomes invalid.
 func (a *App) RotateKey() ([]byte, error) {
 	key, err := generateKey()
 	if err != nil {
@@ -111,8 +111,8 @@ func (a *App) RotateKey() ([]byte, error) {
 	return encodeKey(key), nil
 }
 
-// RotateClientSecret makes another client secret for the App, and returns it. The one before is
-// not taken any more.
+// RotateClientSecret replaces the client secret of the App, and returns it. The previous one
+// becomes invalid.
 func (a *App) RotateClientSecret() string {
 	a.server.locked(func() { a.ClientSecret = fmt.Sprintf("%040x", a.server.name()*7919) })
 	return a.ClientSecret
@@ -122,20 +122,20 @@ func encodeKey(key *rsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 }
 
-// SetWebhook says where deliveries go and what signs them.
+// SetWebhook sets the URL and the secret for deliveries.
 func (a *App) SetWebhook(url, secret string) {
 	a.server.locked(func() { a.opts.WebhookURL, a.opts.WebhookSecret = url, secret })
 }
 
-// Apps are all, the first one first: those that a manifest made come last.
+// Apps returns all Apps in order of creation.
 func (s *Server) Apps() []*App {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.apps)
 }
 
-// appID is the number of an App by its slug; one that this server does not know has one
-// as well.
+// appID returns the ID of an App by its slug. An App that this server does not know has an ID,
+// too.
 func (s *Server) appID(slug string) int64 {
 	for _, a := range s.apps {
 		if a.Slug == slug {
@@ -145,7 +145,7 @@ func (s *Server) appID(slug string) int64 {
 	return int64(15368 + len(slug))
 }
 
-// appBody is an App in GitHub's words.
+// appBody returns the JSON body of an App.
 func (s *Server) appBody(slug string) map[string]any {
 	permissions, events := map[string]string{"checks": "write"}, []string{}
 	for _, a := range s.apps {

@@ -20,8 +20,8 @@ type claims struct {
 	Expires  int64 `json:"exp"`
 }
 
-// assertion is an App that proves itself by a JSON web token: RS256, made by now, and
-// ending within ten minutes.
+// assertion authenticates an App by a JSON web token: RS256, not issued in the future, and
+// expiring within ten minutes.
 func (s *Server) assertion(token string) (*caller, answer) {
 	broken := message(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	part := strings.Split(token, ".")
@@ -59,7 +59,7 @@ func decode(part string, into any) bool {
 	return err == nil && json.Unmarshal(text, into) == nil
 }
 
-// issuer is the App that an assertion is of: GitHub takes its ID and its client ID.
+// issuer returns the App of an assertion: GitHub accepts its ID and its client ID.
 func (s *Server) issuer(name any) *App {
 	i := slices.IndexFunc(s.apps, func(a *App) bool {
 		switch name := name.(type) {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// kind is what a caller proved to be.
+// kind is how a caller was authenticated.
 type kind int
 
 const (
 	nobody         kind = iota
-	asWorkflow          // the one token of the configuration
-	asApp               // an App by its assertion
-	asInstallation      // an App by an installation token
-	asUser              // a user by a token of an App's login
-	asClient            // an App by its client ID and secret
+	asWorkflow          // by the token of the configuration
+	asApp               // an App, by its assertion
+	asInstallation      // an App, by an installation token
+	asUser              // a user, by a token of an App's login
+	asClient            // an App, by its client ID and secret
 )
 
 // caller is the client of a request.
@@ -25,14 +25,14 @@ type caller struct {
 	login        string
 	app          *App
 	installation *installation
-	// permissions and repositories are what a token was narrowed to.
+	// permissions and repositories restrict a token.
 	permissions  map[string]string
 	repositories []int64 // nil: all of the installation
 	expires      time.Time
 	revoked      bool
 }
 
-// caller returns the client of a request. When it is nil, the answer says why.
+// caller returns the client of a request. When it is nil, the answer has the error.
 func (s *Server) caller(r *http.Request) (*caller, answer) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if user, password, basic := r.BasicAuth(); basic {
@@ -60,7 +60,7 @@ func (s *Server) caller(r *http.Request) (*caller, answer) {
 	return nil, message(http.StatusUnauthorized, "Bad credentials")
 }
 
-// client is the App whose client ID and secret a request carries; nil without.
+// client returns the App whose client ID and secret a request has, or nil.
 func (s *Server) client(r *http.Request) *App {
 	id, secret, _ := r.BasicAuth()
 	i := slices.IndexFunc(s.apps, func(a *App) bool { return a.ClientID == id && a.ClientSecret == secret })
@@ -81,15 +81,15 @@ func (c *caller) granted(needs string) bool {
 	return false
 }
 
-// atLeast compares levels and roles.
+// atLeast compares permission levels or roles.
 func atLeast(has, needed string) bool {
 	order := []string{"read", "triage", "write", "maintain", "admin"}
 	return slices.Index(order, has) >= slices.Index(order, needed)
 }
 
-// sees reports whether the caller may know that a repository exists. GitHub lets an
-// installation token read public repositories anywhere; here one that asks outside of
-// what it was narrowed to finds nothing, so that a test notices.
+// sees reports whether the caller may know that a repository exists. GitHub lets an installation
+// token read all public repositories; here it may read only those that it was restricted to, so
+// that tests notice other requests.
 func (s *Server) sees(who *caller, repo *repository) bool {
 	switch who.kind {
 	case asWorkflow:
@@ -104,8 +104,8 @@ func (s *Server) sees(who *caller, repo *repository) bool {
 	return false
 }
 
-// installedOn reports whether an App has a repository: the tokens of its users are good
-// for no other private ones.
+// installedOn reports whether an App is installed on a repository: the tokens of its users give
+// access to no other private ones.
 func (s *Server) installedOn(app *App, repo *repository) bool {
 	return slices.ContainsFunc(s.installed, func(in *installation) bool { return in.app == app && in.covers(repo) })
 }
@@ -113,5 +113,5 @@ func (s *Server) installedOn(app *App, repo *repository) bool {
 // bot reports whether a caller is an App.
 func (c *caller) bot() bool { return strings.HasSuffix(c.login, "[bot]") }
 
-// slug is the App a caller acts for.
+// slug returns the slug of the App of a caller.
 func (c *caller) slug() string { return strings.TrimSuffix(c.login, "[bot]") }

@@ -16,7 +16,7 @@ func nullable(text string) any {
 	return text
 }
 
-// runBody is a check run in GitHub's words.
+// runBody returns the JSON body of a check run.
 func (s *Server) runBody(r *repository, run *CheckRun) map[string]any {
 	self := fmt.Sprintf("%srepos/%s/check-runs/%d", s.URL, run.Repo, run.ID)
 	var completed any
@@ -38,7 +38,7 @@ func (s *Server) runBody(r *repository, run *CheckRun) map[string]any {
 	}
 }
 
-// suiteID numbers the check suites: one for each app and commit.
+// suiteID returns the ID of a check suite: there is one for each app and commit.
 func (s *Server) suiteID(app, sha string) int64 {
 	key := "suite " + app + " " + sha
 	if s.accounts[key] == 0 {
@@ -47,8 +47,8 @@ func (s *Server) suiteID(app, sha string) int64 {
 	return s.accounts[key]
 }
 
-// pullsAt are the pull requests of a head, in short. Those of forks are left out, as
-// GitHub does.
+// pullsAt returns short bodies of the pull requests with a head. Like GitHub it omits those of
+// forks.
 func (s *Server) pullsAt(r *repository, sha string) []any {
 	list := []any{}
 	for _, p := range r.pulls {
@@ -66,7 +66,7 @@ func (s *Server) pullsAt(r *repository, sha string) []any {
 	return list
 }
 
-// suiteBody is a check suite in GitHub's words.
+// suiteBody returns the JSON body of a check suite.
 func (s *Server) suiteBody(r *repository, app, sha string) map[string]any {
 	status, count := "queued", 0
 	for _, run := range s.runs {
@@ -102,35 +102,35 @@ func (s *Server) listSuites(q *query) answer {
 	return listed(s, q.r, "check_suites", list)
 }
 
-// rerequest is the API's "Re-run".
+// rerequest handles the API's "Re-run".
 func (s *Server) rerequest(q *query) answer {
 	run, a := s.run(q)
 	if run == nil {
 		return a
 	}
-	s.tellRun(q.repo, run, "rerequested", q.who.login, nil)
+	s.sendRun(q.repo, run, "rerequested", q.who.login, nil)
 	return answer{status: http.StatusCreated, body: map[string]any{}}
 }
 
-// RerequestRun presses "Re-run" of a check run; only its App receives the webhook.
+// RerequestRun is "Re-run" of a check run; only its App receives the webhook.
 func (r *Repository) RerequestRun(id int64, sender string) error {
-	return r.pressed(id, "rerequested", sender, nil, func(*CheckRun) bool { return true })
+	return r.pressButton(id, "rerequested", sender, nil, func(*CheckRun) bool { return true })
 }
 
-// RequestAction presses a button of a check run, which it must have.
+// RequestAction is a click on a button of a check run, which must have the button.
 func (r *Repository) RequestAction(id int64, identifier, sender string) error {
 	more := map[string]any{"requested_action": map[string]any{"identifier": identifier}}
-	return r.pressed(id, "requested_action", sender, more, func(run *CheckRun) bool {
+	return r.pressButton(id, "requested_action", sender, more, func(run *CheckRun) bool {
 		return slices.ContainsFunc(run.Actions, func(a Action) bool { return a.Identifier == identifier })
 	})
 }
 
-// pressed sends the webhook of a button, unless the check run does not have it.
-func (r *Repository) pressed(id int64, action, sender string, more map[string]any, has func(*CheckRun) bool) error {
+// pressButton sends the webhook of a button, if the check run has it.
+func (r *Repository) pressButton(id int64, action, sender string, more map[string]any, has func(*CheckRun) bool) error {
 	return r.server.act(func() error {
 		for _, run := range r.server.runs {
 			if run.ID == id && run.Repo == r.repo.full() && has(run) {
-				r.server.tellRun(r.repo, run, action, sender, more)
+				r.server.sendRun(r.repo, run, action, sender, more)
 				return nil
 			}
 		}
@@ -138,10 +138,10 @@ func (r *Repository) pressed(id int64, action, sender string, more map[string]an
 	})
 }
 
-// RerequestSuite presses "Re-run all checks" of a commit, for one App.
+// RerequestSuite is "Re-run all checks" of a commit, for one App.
 func (r *Repository) RerequestSuite(app *App, sha, sender string) error {
 	return r.server.act(func() error {
-		r.server.tellSuite(r.repo, app, sha, "rerequested", sender)
+		r.server.sendSuite(r.repo, app, sha, "rerequested", sender)
 		return nil
 	})
 }

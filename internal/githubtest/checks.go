@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// CheckRun is one that the server keeps.
+// CheckRun is a check run of the server.
 type CheckRun struct {
 	ID                                     int64
 	App                                    string // slug
@@ -25,7 +25,7 @@ type CheckRun struct {
 // Action is a button of a check run.
 type Action struct{ Label, Description, Identifier string }
 
-// Annotation is one of a check run, as it was sent.
+// Annotation is an annotation of a check run, as it was sent.
 type Annotation struct {
 	Path        string `json:"path"`
 	StartLine   int    `json:"start_line"`
@@ -38,7 +38,7 @@ type Annotation struct {
 	RawDetails  string `json:"raw_details"`
 }
 
-// runInput is the body of both writing requests. What is absent stays as it is.
+// runInput is the body of both writing requests. Absent fields stay unchanged.
 type runInput struct {
 	Name       *string `json:"name"`
 	HeadSHA    string  `json:"head_sha"`
@@ -53,7 +53,7 @@ type runInput struct {
 	Actions []Action `json:"actions"`
 }
 
-// CheckRuns are copies of all check runs, in the order they were made.
+// CheckRuns returns copies of all check runs, in the order of creation.
 func (s *Server) CheckRuns() []CheckRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Server) CheckRuns() []CheckRun {
 	return out
 }
 
-// AddCheckRun puts a check run of any app there, and returns its ID.
+// AddCheckRun adds a check run of any app, and returns its ID.
 func (s *Server) AddCheckRun(run CheckRun) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,11 +98,11 @@ func (s *Server) createRun(q *query) answer {
 	}
 	run.ID = s.nextID()
 	s.runs = append(s.runs, run)
-	s.tellRun(q.repo, run, "created", run.App+"[bot]", nil)
+	s.sendRun(q.repo, run, "created", run.App+"[bot]", nil)
 	return answer{status: http.StatusCreated, body: s.runBody(q.repo, run)}
 }
 
-// mayCheck refuses the tokens of users: only apps write check runs.
+// mayCheck rejects the tokens of users: only apps write check runs.
 func mayCheck(q *query) (answer, bool) {
 	if q.who.bot() {
 		return answer{}, true
@@ -110,7 +110,7 @@ func mayCheck(q *query) (answer, bool) {
 	return message(http.StatusForbidden, "You must authenticate via a GitHub App."), false
 }
 
-// run is the check run of a request's path.
+// run returns the check run of a request's path.
 func (s *Server) run(q *query) (*CheckRun, answer) {
 	for _, run := range s.runs {
 		if run.ID == q.number("check_run_id") && run.Repo == q.repo.full() {
@@ -145,13 +145,13 @@ func (s *Server) updateRun(q *query) answer {
 		return message(http.StatusUnprocessableEntity, complaint)
 	}
 	if before != "completed" && run.Status == "completed" {
-		s.tellRun(q.repo, run, "completed", run.App+"[bot]", nil)
+		s.sendRun(q.repo, run, "completed", run.App+"[bot]", nil)
 	}
 	return ok(s.runBody(q.repo, run))
 }
 
-// update changes a run as GitHub does: annotations are appended, a conclusion
-// completes. It says what GitHub would not take, and changes nothing then.
+// update changes a run as GitHub does: annotations are appended, a conclusion completes it. If
+// GitHub would reject the input, it returns why and changes nothing.
 func (run *CheckRun) update(in *runInput) (complaint string) {
 	if complaint := in.complaint(); complaint != "" {
 		return complaint
@@ -183,7 +183,7 @@ func (run *CheckRun) update(in *runInput) (complaint string) {
 	return ""
 }
 
-// complaint enforces what the description says in words only.
+// complaint checks rules that the OpenAPI description states only in prose.
 func (in *runInput) complaint() string {
 	if in.Status != nil && *in.Status == "completed" && in.Conclusion == nil {
 		return "Missing conclusion."

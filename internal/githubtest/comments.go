@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// Comment is one on a pull request.
+// Comment is a comment on a pull request.
 type Comment struct {
 	ID int64
 	// Repo is "OWNER/NAME"; the first repository when empty.
@@ -23,7 +23,7 @@ type Comment struct {
 	Reactions []string
 }
 
-// Comments are copies of all comments, in the order they were made.
+// Comments returns copies of all comments, in the order of creation.
 func (s *Server) Comments() []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Server) Comments() []Comment {
 	return out
 }
 
-// AddComment puts a comment there, telling nobody, and returns its ID.
+// AddComment adds a comment without an event, and returns its ID.
 func (s *Server) AddComment(c Comment) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Repository) Comment(number int, author, body string) (id int64, err err
 		}
 		c := r.server.addComment(Comment{Repo: r.repo.full(), Pull: number, Author: author, Body: body})
 		id = c.ID
-		r.server.tellComment(r.repo, p, c, "created")
+		r.server.sendComment(r.repo, p, c, "created")
 		return nil
 	})
 	return id, err
@@ -99,11 +99,11 @@ func (s *Server) createComment(q *query) answer {
 		return message(http.StatusUnprocessableEntity, complaint)
 	}
 	c := s.addComment(Comment{Repo: q.repo.full(), Pull: p.number, Author: q.who.login, Body: text})
-	s.tellComment(q.repo, p, c, "created")
+	s.sendComment(q.repo, p, c, "created")
 	return answer{status: http.StatusCreated, body: s.commentBody(q, c)}
 }
 
-// comment is the one of a request's path, or the answer that there is none.
+// comment returns the comment of a request's path, or the error.
 func (s *Server) comment(q *query) (*Comment, answer) {
 	for _, c := range s.comments {
 		if c.ID == q.number("comment_id") && c.Repo == q.repo.full() {
@@ -121,7 +121,7 @@ func (s *Server) getComment(q *query) answer {
 	return ok(s.commentBody(q, c))
 }
 
-// own is the comment of a request's path, if the caller may change it.
+// own returns the comment of a request's path, if the caller may change it.
 func (s *Server) own(q *query) (*Comment, answer) {
 	c, a := s.comment(q)
 	if c != nil && c.Author != q.who.login {
@@ -179,13 +179,13 @@ func (s *Server) listReactions(q *query) answer {
 
 func (s *Server) reactionBody(c *Comment, i int) map[string]any {
 	var content, login string
-	_, _ = fmt.Sscan(c.Reactions[i], &content, &login) // as react wrote it
+	_, _ = fmt.Sscan(c.Reactions[i], &content, &login) // in the format of react
 	return map[string]any{
 		"id": c.ID*100 + int64(i), "node_id": "RE_1", "content": content, "user": s.userBody(login), "created_at": openapi.Moment,
 	}
 }
 
-// react adds a reaction, once for each user: 201 the first time, 200 then.
+// react adds a reaction, once for each user: 201 the first time, 200 afterwards.
 func (s *Server) react(q *query) answer {
 	c, a := s.comment(q)
 	if c == nil {

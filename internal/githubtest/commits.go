@@ -10,13 +10,13 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// when is the date of the last commit: a second after the one before, so that commits
-// are named the same in every run, and none like another.
+// when returns the date of the last commit: a second after the previous one, so that object names
+// are the same in every run, and unique.
 func (r *repository) when() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5+r.commits, 0, time.UTC)
 }
 
-// commit makes a commit of its parent's files and changes to them; no branch moves.
+// commit creates a commit of its parent's files with changes; no branch moves.
 func (r *repository) commit(parent string, files Files) (string, error) {
 	if parent != "" {
 		sha := r.commitOf("refs/heads/"+parent, parent)
@@ -37,7 +37,7 @@ func (r *repository) commit(parent string, files Files) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.made(sha), nil
+	return r.addCommit(sha), nil
 }
 
 func (r *repository) setBranch(branch, sha string) error {
@@ -47,14 +47,14 @@ func (r *repository) setBranch(branch, sha string) error {
 	return r.set("refs/heads/"+branch, sha)
 }
 
-// Tip is the commit that a branch points at, "" when it does not exist.
+// Tip returns the commit of a branch, "" when it does not exist.
 func (r *Repository) Tip(branch string) string {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	return r.repo.tip(branch)
 }
 
-// Commit makes a commit: the files of parent - a branch or an object name - with changes.
+// Commit creates a commit: the files of parent - a branch or an object name - with changes.
 // No branch moves, and no webhook is sent.
 func (r *Repository) Commit(parent string, files Files) (string, error) {
 	r.server.mu.Lock()
@@ -62,8 +62,8 @@ func (r *Repository) Commit(parent string, files Files) (string, error) {
 	return r.repo.commit(parent, files)
 }
 
-// Push commits changes to a branch and sends the event. A branch that does not exist begins at
-// the default branch.
+// Push commits changes to a branch and sends the event. A branch that does not exist is created
+// from the default branch.
 func (r *Repository) Push(branch string, files Files) (sha string, err error) {
 	err = r.server.act(func() error {
 		parent := r.repo.tip(branch)
@@ -78,7 +78,7 @@ func (r *Repository) Push(branch string, files Files) (sha string, err error) {
 	return sha, err
 }
 
-// ForcePush commits changes to parent, has the branch point there, and sends the event.
+// ForcePush commits changes to parent, sets the branch to the commit, and sends the event.
 func (r *Repository) ForcePush(branch, parent string, files Files) (sha string, err error) {
 	err = r.server.act(func() error {
 		if sha, err = r.repo.commit(parent, files); err != nil {
@@ -89,7 +89,7 @@ func (r *Repository) ForcePush(branch, parent string, files Files) (sha string, 
 	return sha, err
 }
 
-// SetBranch has a branch point at any commit, and sends the event.
+// SetBranch sets a branch to any commit, and sends the event.
 func (r *Repository) SetBranch(branch, sha string) error {
 	return r.server.act(func() error { return r.server.move(r.repo, branch, sha) })
 }
@@ -102,15 +102,15 @@ func (r *Repository) DeleteBranch(branch string) error {
 			return errors.New("delete the branch " + branch + ": there is none")
 		}
 		_, err := r.repo.git("update-ref", "-d", "refs/heads/"+branch)
-		r.server.tellPush(r.repo, branch, before, noCommit)
+		r.server.sendPush(r.repo, branch, before, noCommit)
 		return err
 	})
 }
 
-// noCommit is git's name of nothing.
+// noCommit is the object name that git uses for no commit.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// move has a branch point at a commit, and brings the pull requests up to date.
+// move sets a branch to a commit, and updates the pull requests.
 func (s *Server) move(r *repository, branch, sha string) error {
 	before := r.tip(branch)
 	if before == "" {
@@ -119,7 +119,7 @@ func (s *Server) move(r *repository, branch, sha string) error {
 	if err := r.setBranch(branch, sha); err != nil {
 		return err
 	}
-	s.tellPush(r, branch, before, sha)
+	s.sendPush(r, branch, before, sha)
 	for _, base := range s.repos {
 		for _, p := range base.pulls {
 			if err := s.follow(p, r, branch, before); err != nil {
@@ -130,9 +130,9 @@ func (s *Server) move(r *repository, branch, sha string) error {
 	return nil
 }
 
-// commitBody is a commit in GitHub's words.
+// commitBody returns the JSON body of a commit.
 func (s *Server) commitBody(r *repository, rev string) (map[string]any, error) {
-	out, err := r.ask("log", "-1", "--format=%H%n%T%n%P%n%cI%n%s", rev)
+	out, err := r.readObjects("log", "-1", "--format=%H%n%T%n%P%n%cI%n%s", rev)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// tell sends an event of a repository to the Apps that are installed there. Those who
-// want others than the subscribed filter with only.
-func (s *Server) tell(r *repository, event, action, sender string, payload map[string]any, only func(*App) bool) {
+// sendEvent sends an event of a repository to the Apps that are installed there, are subscribed to the
+// event and satisfy only, if it is not nil.
+func (s *Server) sendEvent(r *repository, event, action, sender string, payload map[string]any, only func(*App) bool) {
 	payload["repository"], payload["sender"] = s.spec.CompleteAs("repository", s.repoBody(r, "read")), s.userBody(sender)
 	for _, in := range s.installed {
 		if in.covers(r) && !in.suspended && slices.Contains(in.app.opts.Events, event) && (only == nil || only(in.app)) {
@@ -39,8 +39,8 @@ func (s *Server) emit(in *installation, event, action string, repository int64, 
 	in.app.deliver(&Delivery{Event: event, Action: action, Installation: in.id, Repository: repository, Payload: text})
 }
 
-// tellPull sends pull_request.
-func (s *Server) tellPull(p *pull, action, sender string, more map[string]any) {
+// sendPull sends pull_request.
+func (s *Server) sendPull(p *pull, action, sender string, more map[string]any) {
 	payload := map[string]any{"number": p.number, "pull_request": s.spec.CompleteAs("pull-request", s.pullBody(p))}
 	switch action {
 	case "synchronize":
@@ -48,32 +48,32 @@ func (s *Server) tellPull(p *pull, action, sender string, more map[string]any) {
 	case "edited":
 		payload["changes"] = more
 	}
-	s.tell(p.repo, "pull_request", action, sender, payload, nil)
+	s.sendEvent(p.repo, "pull_request", action, sender, payload, nil)
 }
 
-func (s *Server) tellSynchronize(p *pull, before string) {
-	s.tellPull(p, "synchronize", p.author, map[string]any{"before": before})
+func (s *Server) sendSynchronize(p *pull, before string) {
+	s.sendPull(p, "synchronize", p.author, map[string]any{"before": before})
 }
 
-// tellPush sends push.
-func (s *Server) tellPush(r *repository, branch, before, after string) {
+// sendPush sends push.
+func (s *Server) sendPush(r *repository, branch, before, after string) {
 	payload := map[string]any{
 		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": before == noCommit, "deleted": after == noCommit,
 		"forced": false, "base_ref": nil, "compare": s.WebURL + "/" + r.full() + "/compare", "commits": []any{}, "head_commit": nil,
 		"pusher": map[string]any{"name": r.Owner, "email": "a@example.com"},
 	}
 	if before != noCommit && after != noCommit {
-		common, err := r.ask("merge-base", before, after)
+		common, err := r.readObjects("merge-base", before, after)
 		payload["forced"] = err != nil || common != before
 	}
 	if after != noCommit {
 		head := s.headCommit(r, after)
 		payload["head_commit"], payload["commits"] = head, []any{head}
 	}
-	s.tell(r, "push", "", r.Owner, payload, nil)
+	s.sendEvent(r, "push", "", r.Owner, payload, nil)
 }
 
-// headCommit is a commit as payloads have it.
+// headCommit returns the body of a commit in payloads.
 func (s *Server) headCommit(r *repository, sha string) map[string]any {
 	body, err := s.commitBody(r, sha)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Server) headCommit(r *repository, sha string) map[string]any {
 	}
 }
 
-// tellComment sends issue_comment.
-func (s *Server) tellComment(r *repository, p *pull, c *Comment, action string) {
+// sendComment sends issue_comment.
+func (s *Server) sendComment(r *repository, p *pull, c *Comment, action string) {
 	api := fmt.Sprintf("%srepos/%s/issues/%d", s.URL, r.full(), p.number)
 	html := fmt.Sprintf("%s/%s/pull/%d", s.WebURL, r.full(), p.number)
 	issue := map[string]any{
@@ -102,11 +102,11 @@ func (s *Server) tellComment(r *repository, p *pull, c *Comment, action string) 
 			"diff_url": html + ".diff", "patch_url": html + ".patch", "merged_at": nil,
 		},
 	}
-	s.tell(r, "issue_comment", action, c.Author, map[string]any{"issue": issue, "comment": s.commentBody(nil, c)}, nil)
+	s.sendEvent(r, "issue_comment", action, c.Author, map[string]any{"issue": issue, "comment": s.commentBody(nil, c)}, nil)
 }
 
-// tellRun sends check_run: to the App that made it.
-func (s *Server) tellRun(r *repository, run *CheckRun, action, sender string, more map[string]any) {
+// sendRun sends check_run to the App of the check run.
+func (s *Server) sendRun(r *repository, run *CheckRun, action, sender string, more map[string]any) {
 	payload := map[string]any{}
 	for name, value := range more {
 		payload[name] = value
@@ -114,24 +114,24 @@ func (s *Server) tellRun(r *repository, run *CheckRun, action, sender string, mo
 	body := s.spec.CompleteAs("check-run", s.runBody(r, run))
 	body["check_suite"] = s.suiteBody(r, run.App, run.HeadSHA)
 	payload["check_run"] = body
-	s.tell(r, "check_run", action, sender, payload, func(a *App) bool { return a.Slug == run.App })
+	s.sendEvent(r, "check_run", action, sender, payload, func(a *App) bool { return a.Slug == run.App })
 }
 
-// tellSuite sends check_suite to one App.
-func (s *Server) tellSuite(r *repository, app *App, sha, action, sender string) {
+// sendSuite sends check_suite to one App.
+func (s *Server) sendSuite(r *repository, app *App, sha, action, sender string) {
 	payload := map[string]any{"check_suite": s.suiteBody(r, app.Slug, sha)}
-	s.tell(r, "check_suite", action, sender, payload, func(a *App) bool { return a == app })
+	s.sendEvent(r, "check_suite", action, sender, payload, func(a *App) bool { return a == app })
 }
 
-// tellInstallation sends installation, which every App gets.
-func (s *Server) tellInstallation(in *installation, action string) {
+// sendInstallation sends installation, which every App receives.
+func (s *Server) sendInstallation(in *installation, action string) {
 	s.emit(in, "installation", action, 0, map[string]any{
 		"repositories": s.shortBodies(s.repositories(in)), "requester": nil, "sender": s.userBody(in.account),
 	})
 }
 
-// tellRepositories sends installation_repositories, which every App gets.
-func (s *Server) tellRepositories(in *installation, action string, added, removed []*repository) {
+// sendRepositories sends installation_repositories, which every App receives.
+func (s *Server) sendRepositories(in *installation, action string, added, removed []*repository) {
 	s.emit(in, "installation_repositories", action, 0, map[string]any{
 		"repository_selection": "selected", "repositories_added": s.shortBodies(added), "repositories_removed": s.shortBodies(removed),
 		"requester": nil, "sender": s.userBody(in.account),
@@ -151,8 +151,8 @@ type MergeGroup struct {
 	HeadSHA, HeadRef, BaseSHA, BaseRef string
 }
 
-// AddMergeGroup puts a pull request into the merge queue: a merge commit on a branch of
-// the queue's own, for which it asks for checks.
+// AddMergeGroup adds a pull request to the merge queue: it creates a merge commit on a branch of
+// the queue, and requests checks for it.
 func (r *Repository) AddMergeGroup(number int) (g MergeGroup, err error) {
 	err = r.server.act(func() error {
 		p := r.repo.pull(number)
@@ -168,29 +168,29 @@ func (r *Repository) AddMergeGroup(number int) (g MergeGroup, err error) {
 		if err := r.repo.set(g.HeadRef, sha); err != nil {
 			return err
 		}
-		r.server.tellGroup(r.repo, g, "checks_requested", nil)
+		r.server.sendGroup(r.repo, g, "checks_requested", nil)
 		return nil
 	})
 	return g, err
 }
 
-// DestroyMergeGroup takes a group from the queue: for "merged", "invalidated" or
+// DestroyMergeGroup removes a group from the queue, for the reason "merged", "invalidated" or
 // "dequeued".
 func (r *Repository) DestroyMergeGroup(g MergeGroup, reason string) error {
 	return r.server.act(func() error {
 		_, err := r.repo.git("update-ref", "-d", g.HeadRef)
-		r.server.tellGroup(r.repo, g, "destroyed", map[string]any{"reason": reason})
+		r.server.sendGroup(r.repo, g, "destroyed", map[string]any{"reason": reason})
 		return err
 	})
 }
 
-// tellGroup sends merge_group.
-func (s *Server) tellGroup(r *repository, g MergeGroup, action string, more map[string]any) {
+// sendGroup sends merge_group.
+func (s *Server) sendGroup(r *repository, g MergeGroup, action string, more map[string]any) {
 	payload := map[string]any{"merge_group": map[string]any{
 		"head_sha": g.HeadSHA, "head_ref": g.HeadRef, "base_sha": g.BaseSHA, "base_ref": g.BaseRef, "head_commit": s.headCommit(r, g.HeadSHA),
 	}}
 	for name, value := range more {
 		payload[name] = value
 	}
-	s.tell(r, "merge_group", action, "github-merge-queue[bot]", payload, nil)
+	s.sendEvent(r, "merge_group", action, "github-merge-queue[bot]", payload, nil)
 }

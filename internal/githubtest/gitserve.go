@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// serveGit serves a repository to those who may read it, by the same tokens as the API.
+// serveGit serves a repository to clients that may read it, with the tokens of the API.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
 	owner, name, _ := strings.Cut(name, "/")
@@ -27,7 +27,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	s.git.ServeHTTP(w, r)
 }
 
-// mayClone finds the directory of a repository, or the status that refuses it.
+// mayClone returns the directory of a repository, or the status of the error.
 func (s *Server) mayClone(r *http.Request, owner, name string) (dir string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,13 +22,13 @@ type Delivery struct {
 	GUID, Event, Action      string
 	Installation, Repository int64
 	At                       time.Time
-	// Status is that of the answer, 0 when there was none yet.
+	// Status is that of the response, 0 before there is one.
 	Status     int
 	Redelivery bool
 	Payload    []byte
 }
 
-// dispatcher sends deliveries, one after the other in the order of the events.
+// dispatcher sends deliveries one after the other, in the order of the events.
 type dispatcher struct {
 	server *Server
 	client *http.Client
@@ -37,7 +37,7 @@ type dispatcher struct {
 	mu     sync.Mutex
 	change *sync.Cond
 	queue  []posted
-	sent   int // of all
+	sent   int // number sent, of taken
 	taken  int
 	closed bool
 }
@@ -103,10 +103,10 @@ func (d *dispatcher) wait() {
 	}
 }
 
-// Settle waits until all events were delivered, or could not be.
+// Settle waits until all events were delivered, or have failed.
 func (s *Server) Settle() { s.hooks.wait() }
 
-// act does something to the world, and waits until the Apps were told.
+// act runs do, and waits until the Apps have received its events.
 func (s *Server) act(do func() error) error {
 	s.mu.Lock()
 	err := do()
@@ -115,7 +115,7 @@ func (s *Server) act(do func() error) error {
 	return err
 }
 
-// send sends a delivery, unless it is to be lost, and keeps the answer's status.
+// send sends a delivery, unless it is to be lost, and records the status.
 func (d *dispatcher) send(p posted) {
 	s := d.server
 	s.mu.Lock()
@@ -132,8 +132,8 @@ func (d *dispatcher) send(p posted) {
 	s.locked(func() { p.delivery.Status = status })
 }
 
-// post sends a delivery once. Like GitHub it takes a server that does not answer for 502,
-// and one that takes too long for 504.
+// post sends a delivery once. Like GitHub it returns 502 for a server that does not respond, and
+// 504 for one that takes too long.
 func (d *dispatcher) post(url, secret string, timeout time.Duration, app int64, delivery *Delivery) int {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -159,11 +159,11 @@ func (d *dispatcher) post(url, secret string, timeout time.Duration, app int64, 
 	case err != nil:
 		return http.StatusBadGateway
 	}
-	_ = resp.Body.Close() // nothing of it matters
+	_ = resp.Body.Close() // the body is not needed
 	return resp.StatusCode
 }
 
-// Deliveries are copies of all attempts to tell the App something, in order.
+// Deliveries returns copies of all attempts to deliver events to the App, in order.
 func (a *App) Deliveries() []Delivery {
 	a.server.mu.Lock()
 	defer a.server.mu.Unlock()
@@ -174,12 +174,12 @@ func (a *App) Deliveries() []Delivery {
 	return out
 }
 
-// LoseDeliveries has the next deliveries fail with a status, without being sent.
+// LoseDeliveries makes the next n deliveries fail with a status, without being sent.
 func (a *App) LoseDeliveries(n, status int) {
 	a.server.locked(func() { a.lose, a.loseStatus = n, status })
 }
 
-// Send delivers any event to the App, waits for the answer, and returns the GUID.
+// Send delivers any event to the App, waits for the response, and returns the GUID.
 func (a *App) Send(event string, payload any) (guid string, err error) {
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -192,7 +192,7 @@ func (a *App) Send(event string, payload any) (guid string, err error) {
 	return guid, err
 }
 
-// Redeliver sends an attempt once more, as the button on GitHub's pages does.
+// Redeliver sends a delivery again, like the button on GitHub's pages.
 func (a *App) Redeliver(id int64) error {
 	return a.server.act(func() error { return a.again(id) })
 }
@@ -208,7 +208,7 @@ func (a *App) again(id int64) error {
 	return nil
 }
 
-// deliver keeps a delivery and has it sent. It has no GUID the first time.
+// deliver records a delivery and queues it. It sets the GUID if there is none.
 func (a *App) deliver(d *Delivery) *Delivery {
 	if d.GUID == "" {
 		a.clock++
@@ -220,7 +220,7 @@ func (a *App) deliver(d *Delivery) *Delivery {
 	return d
 }
 
-// redeliver answers the request for one more attempt, which comes later.
+// redeliver handles the request for another attempt, which follows later.
 func (s *Server) redeliver(q *query) answer {
 	if q.who.app.again(q.number("delivery_id")) != nil {
 		return notFound()
@@ -228,7 +228,7 @@ func (s *Server) redeliver(q *query) answer {
 	return answer{status: http.StatusAccepted, body: map[string]any{}}
 }
 
-// listDeliveries answers the attempts, the newest first, page by page with cursors.
+// listDeliveries returns the attempts, the newest first, in pages with cursors.
 func (s *Server) listDeliveries(q *query) answer {
 	query := q.r.URL.Query()
 	size := s.config.PageSize

@@ -10,13 +10,13 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// Installation is an App's on an account of a Server.
+// Installation is the installation of an App on an account of a Server.
 type Installation struct {
 	server *Server
 	in     *installation
 }
 
-// installation is one under the server's lock.
+// installation is the state of an Installation. The server's lock guards it.
 type installation struct {
 	id          int64
 	app         *App
@@ -24,7 +24,7 @@ type installation struct {
 	permissions map[string]string
 	repos       []*repository // nil: all of the account
 	suspended   bool
-	left        int // requests of the present hour; -1: not counted down
+	left        int // requests left in this hour
 }
 
 // covers reports whether a repository belongs to an installation.
@@ -43,34 +43,34 @@ func (a *App) Install(account string, repos ...*Repository) (*Installation, erro
 	return &Installation{server: s, in: in}, s.act(func() error {
 		in.id = s.name()
 		s.installed = append(s.installed, in)
-		s.tellInstallation(in, "created")
+		s.sendInstallation(in, "created")
 		return nil
 	})
 }
 
-// ID is GitHub's number of the installation.
+// ID returns GitHub's ID of the installation.
 func (i *Installation) ID() int64 { return i.in.id }
 
-// SetPermissions says what the installation grants, as when its owner has not accepted
-// new ones. Tokens that are there keep theirs.
+// SetPermissions sets what the installation grants, for example less than the App requests.
+// Existing tokens keep their permissions.
 func (i *Installation) SetPermissions(permissions map[string]string) {
 	i.server.locked(func() { i.in.permissions = maps.Clone(permissions) })
 }
 
-// AcceptPermissions grants all that the App asks for, and sends the event.
+// AcceptPermissions grants all permissions of the App, and sends the event.
 func (i *Installation) AcceptPermissions() error {
 	return i.server.act(func() error {
 		i.in.permissions = maps.Clone(i.in.app.opts.Permissions)
-		i.server.tellInstallation(i.in, "new_permissions_accepted")
+		i.server.sendInstallation(i.in, "new_permissions_accepted")
 		return nil
 	})
 }
 
-// Suspend suspends the installation, or ends that, and sends the event.
+// Suspend suspends or unsuspends the installation, and sends the event.
 func (i *Installation) Suspend(suspended bool) error {
 	return i.server.act(func() error {
 		i.in.suspended = suspended
-		i.server.tellInstallation(i.in, map[bool]string{true: "suspend", false: "unsuspend"}[suspended])
+		i.server.sendInstallation(i.in, map[bool]string{true: "suspend", false: "unsuspend"}[suspended])
 		return nil
 	})
 }
@@ -78,7 +78,7 @@ func (i *Installation) Suspend(suspended bool) error {
 // Uninstall removes the installation with its tokens, and sends the event.
 func (i *Installation) Uninstall() error {
 	return i.server.act(func() error {
-		i.server.tellInstallation(i.in, "deleted")
+		i.server.sendInstallation(i.in, "deleted")
 		i.server.installed = slices.DeleteFunc(i.server.installed, func(in *installation) bool { return in == i.in })
 		i.server.revoke(i.in)
 		return nil
@@ -93,7 +93,7 @@ func (i *Installation) AddRepositories(repos ...*Repository) error {
 			added = append(added, r.repo)
 		}
 		i.in.repos = append(i.in.repos, added...)
-		i.server.tellRepositories(i.in, "added", added, nil)
+		i.server.sendRepositories(i.in, "added", added, nil)
 		return nil
 	})
 }
@@ -105,16 +105,16 @@ func (i *Installation) RemoveRepository(r *Repository) error {
 			return errors.New("remove a repository: the installation has all")
 		}
 		i.in.repos = slices.DeleteFunc(slices.Clone(i.in.repos), func(other *repository) bool { return other == r.repo })
-		i.server.tellRepositories(i.in, "removed", nil, []*repository{r.repo})
+		i.server.sendRepositories(i.in, "removed", nil, []*repository{r.repo})
 		return nil
 	})
 }
 
-// RevokeTokens makes all tokens of the installation invalid, before their time.
+// RevokeTokens makes all tokens of the installation invalid before they expire.
 func (i *Installation) RevokeTokens() { i.server.locked(func() { i.server.revoke(i.in) }) }
 
-// SetRemaining says how many requests of this hour the installation has left. At 0 it is
-// refused.
+// SetRemaining sets how many requests of this hour the installation has left. At 0 they are
+// rejected.
 func (i *Installation) SetRemaining(n int) { i.server.locked(func() { i.in.left = n }) }
 
 func (s *Server) revoke(in *installation) {
@@ -125,7 +125,7 @@ func (s *Server) revoke(in *installation) {
 	}
 }
 
-// repositories are those an installation has.
+// repositories returns the repositories of an installation.
 func (s *Server) repositories(in *installation) []*repository {
 	var out []*repository
 	for _, r := range s.repos {
@@ -161,7 +161,7 @@ func (s *Server) listInstallations(q *query) answer {
 	return listed(s, q.r, "", list)
 }
 
-// installation is the App's of a request's path, if it has that one.
+// installation returns the installation of a request's path, if it is the calling App's.
 func (s *Server) installation(q *query) *installation {
 	for _, in := range s.installed {
 		if in.id == q.number("installation_id") && in.app == q.who.app {
@@ -198,7 +198,7 @@ func (s *Server) listInstalled(q *query) answer {
 	return listed(s, q.r, "repositories", list)
 }
 
-// userInstallations answers those with a repository that the user may read.
+// userInstallations returns the installations with a repository that the user may read.
 func (s *Server) userInstallations(q *query) answer {
 	list := []any{}
 	for _, in := range s.installed {
@@ -223,7 +223,7 @@ func (s *Server) userRepositories(q *query) answer {
 	return listed(s, q.r, "repositories", list)
 }
 
-// count takes a request from an installation's hour, and reports whether none was left.
+// count counts a request against an installation's rate limit, and reports whether none was left.
 func (s *Server) count(who *caller) (spent bool, header http.Header) {
 	if who.kind != asInstallation {
 		return false, nil

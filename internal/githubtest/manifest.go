@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// appManifest is what a page posts to have an App made.
+// appManifest is the manifest in the form that creates an App.
 type appManifest struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
@@ -25,7 +25,7 @@ type appManifest struct {
 	Events      []string          `json:"default_events"`
 }
 
-// newApp makes an App of a manifest without asking anybody, and redirects with a code.
+// newApp creates an App from a manifest without confirmation, and redirects with a code.
 func (s *Server) newApp(w http.ResponseWriter, r *http.Request) {
 	var m appManifest
 	text := r.PostForm.Get("manifest")
@@ -55,7 +55,7 @@ func (s *Server) newApp(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, withQuery(m.RedirectURL, url.Values{"code": {name}, "state": {r.Form.Get("state")}}), http.StatusFound)
 }
 
-// needed are the permissions that GitHub wants for events.
+// needed returns the permissions that GitHub requires for events.
 func needed() map[string][]string {
 	return map[string][]string{
 		"check_run": {"checks"}, "check_suite": {"checks"}, "pull_request": {"pull_requests"}, "push": {"contents"},
@@ -63,7 +63,7 @@ func needed() map[string][]string {
 	}
 }
 
-// complaint is what GitHub would not take.
+// complaint returns why GitHub would reject the manifest, or "".
 func (m *appManifest) complaint() string {
 	if m.Name == "" || len(m.Name) > 34 || m.URL == "" || m.RedirectURL == "" {
 		return "a name of at most 34 characters, url and redirect_url are required"

@@ -20,12 +20,12 @@ func (r *repository) git(args ...string) (string, error) {
 	return gittest.Run(r.dir, "", nil, args...)
 }
 
-// answers are those of git about what objects are made of: command -> answer. Objects of one name are the same in all
-// repositories, so git runs once for each answer: starting it is most of what it takes.
+// answers caches the output of git commands that only read objects, by command. Objects with equal
+// names are the same in all repositories. Starting git takes most of its time.
 var answers sync.Map
 
-// ask runs a command that only reads objects, whose names are given in full and which are there.
-func (r *repository) ask(args ...string) (string, error) {
+// readObjects runs a command that only reads existing objects, which are given by full name.
+func (r *repository) readObjects(args ...string) (string, error) {
 	command := strings.Join(args, " ")
 	if known, ok := answers.Load(command); ok {
 		return known.(string), nil
@@ -37,19 +37,19 @@ func (r *repository) ask(args ...string) (string, error) {
 	return answer, err
 }
 
-// at returns the object that a ref points at.
+// at returns the object of a ref.
 func (r *repository) at(ref string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(ref)))
 	if sha := strings.TrimSpace(string(text)); err == nil && isObjectName(sha) {
-		return sha, nil // as git keeps refs that changed lately
+		return sha, nil // git stores recently changed refs this way
 	}
 	if _, packed := os.Stat(filepath.Join(r.dir, "packed-refs")); err != nil && packed != nil {
-		return "", err // git keeps others there
+		return "", err // git stores other refs there
 	}
 	return r.git("rev-parse", "--verify", "-q", ref)
 }
 
-// set has a ref point at an object, as git writes it.
+// set sets a ref to an object, in git's format.
 func (r *repository) set(ref, sha string) error {
 	file := filepath.Join(r.dir, filepath.FromSlash(ref))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -61,7 +61,7 @@ func (r *repository) set(ref, sha string) error {
 	return os.Rename(file+".lock", file)
 }
 
-// take has a ref point at a commit of this repository or of another.
+// take sets a ref to a commit of this repository or of another.
 func (r *repository) take(from *repository, sha, ref string) error {
 	if from == r {
 		return r.set(ref, sha)
@@ -70,7 +70,7 @@ func (r *repository) take(from *repository, sha, ref string) error {
 	return err
 }
 
-// tip is the commit of a branch, "" when there is none.
+// tip returns the commit of a branch, "" when there is none.
 func (r *repository) tip(branch string) string {
 	sha, err := r.at("refs/heads/" + branch)
 	if err != nil {
@@ -79,8 +79,8 @@ func (r *repository) tip(branch string) string {
 	return sha
 }
 
-// made notes that an object is a commit, and returns it.
-func (r *repository) made(sha string) string {
+// addCommit records that an object is a commit, and returns it.
+func (r *repository) addCommit(sha string) string {
 	if r.known == nil {
 		r.known = map[string]bool{}
 	}
@@ -88,19 +88,19 @@ func (r *repository) made(sha string) string {
 	return sha
 }
 
-// commitAt returns the commit that an object is, or points at.
+// commitAt returns the commit of an object, which may be a tag.
 func (r *repository) commitAt(object string) (string, error) {
 	if r.known[object] {
 		return object, nil
 	}
 	sha, err := r.git("rev-parse", "--verify", "-q", object+"^{commit}")
 	if err != nil {
-		return "", err // it may come yet
+		return "", err // it may be created later
 	}
-	return r.made(sha), nil
+	return r.addCommit(sha), nil
 }
 
-// commitOf returns the commit of the first of some refs and object names that is there, else "".
+// commitOf returns the commit of the first existing one of some refs and object names, else "".
 func (r *repository) commitOf(names ...string) string {
 	for _, name := range names {
 		if strings.HasPrefix(name, "-") {
@@ -120,7 +120,7 @@ func (r *repository) commitOf(names ...string) string {
 	return ""
 }
 
-// isObjectName reports whether a name is that of an object, in full.
+// isObjectName reports whether a name is a full object name.
 func isObjectName(name string) bool {
 	raw, err := hex.DecodeString(name)
 	return err == nil && len(raw) == sha1.Size

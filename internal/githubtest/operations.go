@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// query is a request to an operation.
+// query is a request for an operation.
 type query struct {
 	r      *http.Request
 	body   []byte
@@ -15,22 +15,22 @@ type query struct {
 	repo   *repository // for paths that have one
 }
 
-// number is a parameter of the path; 0, which nothing has, when it is no number.
+// number returns a parameter of the path; 0, which no object has, if it is no number.
 func (q *query) number(name string) int64 {
 	n, _ := strconv.ParseInt(q.params[name], 10, 64)
 	return n
 }
 
-// operation is one of GitHub's: what it takes to ask for it, and its handler.
+// operation is one of GitHub's operations: the permission that it requires, and its handler.
 type operation struct {
-	// needs is a permission like "checks: write", or several of which one is enough,
-	// separated by "|". "app" is the App's own assertion, "client" its client ID and
-	// secret, "user" a user's token, "any" is any token, and "nobody" needs none.
+	// needs is a permission like "checks: write", or several of which one is sufficient,
+	// separated by "|". "app" means the App's own assertion, "client" its client ID and
+	// secret, "user" a user's token, "any" any token, and "nobody" no authentication.
 	needs string
 	do    func(s *Server, q *query) answer
 }
 
-// operations are all that the server knows, by method and path of the description.
+// operations returns all supported operations, by method and path in the description.
 func operations() map[string]operation {
 	const repo = "/repos/{owner}/{repo}"
 	return map[string]operation{
@@ -76,7 +76,7 @@ func operations() map[string]operation {
 	}
 }
 
-// route finds the handler, and admits callers that may use it.
+// route calls the handler of an operation if the caller is permitted.
 func (s *Server) route(name string, q *query) answer {
 	op := s.table[name]
 	if owner, ok := q.params["owner"]; ok {
@@ -91,7 +91,7 @@ func (s *Server) route(name string, q *query) answer {
 	return op.do(s, q)
 }
 
-// refuse is GitHub's answer to a caller without the right.
+// refuse returns GitHub's error for a caller without permission.
 func (s *Server) refuse(q *query, needs string) (answer, bool) {
 	who := q.who
 	lacks := message(http.StatusForbidden, "Resource not accessible by integration")

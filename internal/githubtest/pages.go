@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// code is what a page of GitHub gave to bring back, once.
+// code is a code in the redirect from a page of GitHub, which can be used once.
 type code struct {
 	app       *App
 	login     string
@@ -25,15 +25,15 @@ type code struct {
 	expires   time.Time
 }
 
-// SetViewer sets the user who is logged in at GitHub's pages. Without one, they ask.
+// SetViewer sets the user who is logged in at GitHub's pages. Without one, the login page asks.
 func (s *Server) SetViewer(login string) { s.locked(func() { s.viewer = login }) }
 
-// isPage reports whether a path is of a page and not of the API.
+// isPage reports whether a path is one of a web page and not of the API.
 func isPage(path string) bool {
 	return strings.HasPrefix(path, "/login/oauth/") || path == "/settings/apps/new" || strings.HasPrefix(path, "/organizations/")
 }
 
-// servePage answers GitHub's pages: the login of an App's users, and the making of an App.
+// servePage handles GitHub's web pages: the login of an App's users, and the creation of an App.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "Bad Request", http.StatusBadRequest)
@@ -49,7 +49,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorize approves a login at once: of the user who is logged in, or of the one who is chosen.
+// authorize approves a login at once: of the user who is logged in, or who was chosen.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, withQuery(redirect, back), http.StatusFound)
 }
 
-// keep returns the name of a code.
+// keep stores a code and returns its name.
 func (s *Server) keep(c *code) string {
 	sum := sha256.Sum256([]byte(time.Duration(s.name()).String()))
 	name := base64.RawURLEncoding.EncodeToString(sum[:15])
@@ -98,7 +98,7 @@ func withQuery(to string, more url.Values) string {
 	return to + "?" + more.Encode()
 }
 
-// choose asks who logs in: everybody who was named before.
+// choose shows the page that asks who logs in, with all known accounts.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	page := template.Must(template.New("choose").Parse(`<!doctype html><title>Sign in to GitHub for tests</title>
 {{range .Logins}}<p><a id="choose-{{.}}" href="?{{$.Query}}&choose={{.}}">{{.}}</a></p>
@@ -110,10 +110,10 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.Execute(w, map[string]any{"Logins": logins, "Query": template.URL(r.URL.RawQuery)}) // the client's loss
+	_ = page.Execute(w, map[string]any{"Logins": logins, "Query": template.URL(r.URL.RawQuery)}) // errors concern only the client
 }
 
-// exchange returns a user's token for a code. Like GitHub it answers 200 when it refuses.
+// exchange exchanges a code for a user's token. Like GitHub it responds with 200 to errors.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 	}
 	if !strings.Contains(r.Header.Get("Accept"), "json") {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-		_, _ = w.Write([]byte(out.Encode())) // the client's loss
+		_, _ = w.Write([]byte(out.Encode())) // errors concern only the client
 		return
 	}
 	flat := map[string]string{}
@@ -150,16 +150,16 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 		flat[name] = out.Get(name)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(flat) // the client's loss
+	_ = json.NewEncoder(w).Encode(flat) // errors concern only the client
 }
 
-// proves checks PKCE's S256.
+// proves checks the verifier of PKCE's S256.
 func proves(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
 }
 
-// UserToken is a token as a user gets by logging in with an App.
+// UserToken returns a token that a user gets by logging in with an App.
 func (a *App) UserToken(login string) string {
 	s := a.server
 	s.mu.Lock()
@@ -168,5 +168,5 @@ func (a *App) UserToken(login string) string {
 	return s.issue("ghu", &caller{kind: asUser, login: login, app: a, expires: s.config.Now().Add(8 * time.Hour)})
 }
 
-// AddUser makes an account known, so that the login page offers it.
+// AddUser creates an account, so that the login page shows it.
 func (s *Server) AddUser(login string) { s.locked(func() { s.userBody(login) }) }

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// PullOptions describe a pull request to open.
+// PullOptions are the properties of a pull request to open.
 type PullOptions struct {
 	// Head is a branch of From, or of the repository itself when From is nil.
 	Head string
@@ -19,12 +19,12 @@ type PullOptions struct {
 	// Title "A change".
 	Base, Author, Title string
 	Draft               bool
-	// Lag is how many times the pull request is read after each change
-	// before it knows whether it is mergeable, and makes the merge commit.
+	// Lag is how many times the pull request has to be read after each change before
+	// mergeable is known and the merge commit exists.
 	Lag int
 }
 
-// Pull is a pull request as it is now.
+// Pull is the current state of a pull request.
 type Pull struct {
 	Number           int
 	State            string // open or closed
@@ -36,7 +36,7 @@ type Pull struct {
 	MergeSHA         string
 }
 
-// pull is a pull request under the server's lock.
+// pull is the state of a pull request. The server's lock guards it.
 type pull struct {
 	number        int
 	state         string
@@ -79,18 +79,18 @@ func (r *Repository) OpenPull(o PullOptions) (number int, err error) {
 		if p.from.tip(p.head) == "" || r.repo.tip(p.base) == "" {
 			return fmt.Errorf("open a pull request of %s into %s: there is no such branch", p.head, p.base)
 		}
-		if err := r.server.bring(p); err != nil {
+		if err := r.server.refresh(p); err != nil {
 			return err
 		}
 		number = p.number
 		r.repo.pulls = append(r.repo.pulls, p)
-		r.server.tellPull(p, "opened", p.author, nil)
+		r.server.sendPull(p, "opened", p.author, nil)
 		return nil
 	})
 	return number, err
 }
 
-// nextPull is a number that no pull request had.
+// nextPull returns an unused number.
 func (r *repository) nextPull() int {
 	most := 0
 	for _, p := range r.pulls {
@@ -99,7 +99,7 @@ func (r *repository) nextPull() int {
 	return most + 1
 }
 
-// Pull is a copy of a pull request; its Number is 0 when there is none.
+// Pull returns a copy of a pull request; its Number is 0 when there is none.
 func (r *Repository) Pull(number int) Pull {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Repository) ClosePull(number int) error {
 	})
 }
 
-// ReopenPull opens one that was closed.
+// ReopenPull reopens a closed pull request, and sends the event.
 func (r *Repository) ReopenPull(number int) error {
 	return r.change(number, "reopened", func(p *pull) map[string]any {
 		p.state = "open"
@@ -129,7 +129,7 @@ func (r *Repository) ReopenPull(number int) error {
 	})
 }
 
-// SetDraft converts a pull request to a draft, or says that it is ready.
+// SetDraft converts a pull request to a draft, or marks it as ready, and sends the event.
 func (r *Repository) SetDraft(number int, draft bool) error {
 	action := map[bool]string{true: "converted_to_draft", false: "ready_for_review"}[draft]
 	return r.change(number, action, func(p *pull) map[string]any {
@@ -138,7 +138,7 @@ func (r *Repository) SetDraft(number int, draft bool) error {
 	})
 }
 
-// SetTitle edits the title, which changes nothing else.
+// SetTitle edits the title, and sends the event.
 func (r *Repository) SetTitle(number int, title string) error {
 	return r.change(number, "edited", func(p *pull) map[string]any {
 		was := p.title
@@ -147,7 +147,7 @@ func (r *Repository) SetTitle(number int, title string) error {
 	})
 }
 
-// SetBase has a pull request go into another branch, and sends the event.
+// SetBase changes the base branch of a pull request, and sends the event.
 func (r *Repository) SetBase(number int, base string) error {
 	return r.change(number, "edited", func(p *pull) map[string]any {
 		ref, sha := p.base, p.baseSHA
@@ -164,36 +164,36 @@ func (r *Repository) change(number int, action string, do func(*pull) map[string
 			return fmt.Errorf("%s pull request %d: there is none", action, number)
 		}
 		changes := do(p)
-		if err := r.server.bring(p); err != nil {
+		if err := r.server.refresh(p); err != nil {
 			return err
 		}
-		r.server.tellPull(p, action, p.author, changes)
+		r.server.sendPull(p, action, p.author, changes)
 		return nil
 	})
 }
 
-// follow brings a pull request up to date after a branch of r moved.
+// follow updates a pull request after a branch of r moved.
 func (s *Server) follow(p *pull, r *repository, branch, before string) error {
 	if p.repo == nil || p.state != "open" {
 		return nil
 	}
 	switch {
 	case p.from == r && p.head == branch:
-		if err := s.bring(p); err != nil {
+		if err := s.refresh(p); err != nil {
 			return err
 		}
-		s.tellSynchronize(p, before)
+		s.sendSynchronize(p, before)
 	case p.repo == r && p.base == branch:
 		return s.merge(p)
 	}
 	return nil
 }
 
-// headRef is the ref of a pull request's head.
+// headRef returns the ref of a pull request's head.
 func (p *pull) headRef() string { return fmt.Sprintf("refs/pull/%d/head", p.number) }
 
-// bring has a pull request point at its branches' commits.
-func (s *Server) bring(p *pull) error {
+// refresh updates a pull request to the commits of its branches.
+func (s *Server) refresh(p *pull) error {
 	if p.repo == nil {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (s *Server) bring(p *pull) error {
 	return s.merge(p)
 }
 
-// merge makes the merge commit, or leaves that for later.
+// merge creates the merge commit, or leaves that for later.
 func (s *Server) merge(p *pull) error {
 	p.mergeable = nil
 	if p.pending = p.lag; p.pending > 0 {
@@ -220,8 +220,8 @@ func (s *Server) merge(p *pull) error {
 	return p.tryMerge()
 }
 
-// tryMerge makes the merge commit of refs/pull/N/merge, unless it is there. After a
-// conflict the ref stays where it was, as GitHub leaves it.
+// tryMerge creates the merge commit of refs/pull/N/merge, unless it exists. After a
+// conflict the ref stays unchanged, as on GitHub.
 func (p *pull) tryMerge() error {
 	ends := [2]string{p.repo.tip(p.base), p.headSHA}
 	mergeable := p.ends == ends
@@ -237,18 +237,18 @@ func (p *pull) tryMerge() error {
 	return p.repo.set(fmt.Sprintf("refs/pull/%d/merge", p.number), sha)
 }
 
-// mergeCommit merges a commit into a branch's, without moving it; "" after a conflict.
+// mergeCommit returns a merge of a commit into a branch, which does not move; "" after a conflict.
 func (r *repository) mergeCommit(base, head, text string) (string, error) {
 	r.commits++
 	sha, err := gittest.Merge(r.dir, r.tip(base), head, text, r.when())
 	if err != nil {
 		return "", nil // a conflict
 	}
-	return r.made(sha), nil
+	return r.addCommit(sha), nil
 }
 
 // MergePull merges a pull request: its base moves to a merge commit, and it is closed.
-// Both receive a webhook.
+// An event is sent for both.
 func (r *Repository) MergePull(number int, by string) error {
 	return r.server.act(func() error {
 		p := r.repo.pull(number)
@@ -263,7 +263,7 @@ func (r *Repository) MergePull(number int, by string) error {
 			return errors.New("merge a pull request: it conflicts with its base")
 		}
 		p.state, p.merged, p.mergeSHA = "closed", true, sha
-		r.server.tellPull(p, "closed", by, nil)
+		r.server.sendPull(p, "closed", by, nil)
 		return r.server.move(r.repo, p.base, sha)
 	})
 }

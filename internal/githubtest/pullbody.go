@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// pullBody is a pull request in GitHub's words.
+// pullBody returns the JSON body of a pull request.
 func (s *Server) pullBody(p *pull) map[string]any {
 	repo, from := p.repo, p.from
 	if repo == nil {
@@ -44,7 +44,7 @@ func (p *pull) mergeableState() string {
 	return "dirty"
 }
 
-// endBody is the head or base of a pull request; the repository of a fork may be gone.
+// endBody returns the head or base of a pull request; the repository of a fork may be deleted.
 func (s *Server) endBody(r *repository, branch, sha string) map[string]any {
 	body := map[string]any{"label": r.Owner + ":" + branch, "ref": branch, "sha": sha, "user": s.userBody(r.Owner), "repo": nil}
 	if !r.deleted {
@@ -53,10 +53,10 @@ func (s *Server) endBody(r *repository, branch, sha string) map[string]any {
 	return body
 }
 
-// known is the pull request of a request's path.
+// pull returns the pull request of a request's path.
 func (q *query) pull(name string) *pull { return q.repo.pull(int(q.number(name))) }
 
-// getPull answers one pull request. Asking is what has GitHub find out whether it is
+// getPull returns one pull request. The request makes GitHub compute whether it is
 // mergeable.
 func (s *Server) getPull(q *query) answer {
 	p := q.pull("pull_number")
@@ -95,7 +95,7 @@ func (s *Server) listPulls(q *query) answer {
 	return listed(s, q.r, "", list)
 }
 
-// pullsOfCommit answers the open pull requests that a commit is part of.
+// pullsOfCommit returns the open pull requests that contain a commit.
 func (s *Server) pullsOfCommit(q *query) answer {
 	sha := s.find(q.repo, q.params["commit_sha"])
 	if sha == "" {
@@ -111,11 +111,11 @@ func (s *Server) pullsOfCommit(q *query) answer {
 	return listed(s, q.r, "", list)
 }
 
-// SetFiles says what files the pull requests of the first repository change, which has no
-// git to tell it.
+// SetFiles sets the changed files of the pull requests of the first repository, which has no
+// git.
 func (s *Server) SetFiles(files ...File) { s.locked(func() { s.files = files }) }
 
-// File is one of a pull request. Status is "modified" when empty.
+// File is a changed file of a pull request. Status is "modified" when empty.
 type File struct{ Path, Status string }
 
 func (s *Server) listFiles(q *query) answer {
@@ -125,7 +125,7 @@ func (s *Server) listFiles(q *query) answer {
 	}
 	list := []any{}
 	if p.repo != nil {
-		common, err := p.repo.ask("merge-base", p.repo.tip(p.base), p.headSHA)
+		common, err := p.repo.readObjects("merge-base", p.repo.tip(p.base), p.headSHA)
 		if err != nil {
 			return message(http.StatusInternalServerError, err.Error())
 		}
@@ -138,8 +138,8 @@ func (s *Server) listFiles(q *query) answer {
 	return listed(s, q.r, "", list[:min(len(list), maxListed)])
 }
 
-// maxListed is how many files of a pull request GitHub lists: "up to 3000 files" (the API's
-// description of it).
+// maxListed is how many files of a pull request GitHub lists: "up to 3000 files", according to the
+// API's description.
 const maxListed = 3000
 
 func (s *Server) fileBody(f File) map[string]any {

@@ -12,15 +12,15 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// RepositoryOptions describe a repository.
+// RepositoryOptions are the properties of a repository.
 type RepositoryOptions struct {
 	Owner, Name string
 	Private     bool
 	// DefaultBranch is "main" when empty.
 	DefaultBranch string
-	// NoCodeScanning refuses SARIF as a repository without it does.
+	// NoCodeScanning rejects SARIF like a repository without code scanning.
 	NoCodeScanning bool
-	// Files are those of the first commit.
+	// Files are the files of the first commit.
 	Files Files
 }
 
@@ -30,7 +30,7 @@ type Repository struct {
 	repo   *repository
 }
 
-// repository is a repository under the server's lock.
+// repository is the state of a repository. The server's lock guards it.
 type repository struct {
 	RepositoryOptions
 	id      int64
@@ -40,14 +40,14 @@ type repository struct {
 	roles   map[string]string
 	pulls   []*pull
 	commits int
-	// known are the names of commits that are there.
+	// known has the names of existing commits.
 	known map[string]bool
 }
 
 func (r *repository) full() string { return r.Owner + "/" + r.Name }
 
-// roleOf is what a user may do in a repository: admin, maintain, write, triage, read or
-// "" for nothing.
+// roleOf returns a user's role in a repository: admin, maintain, write, triage, read, or "" for
+// none.
 func (r *repository) roleOf(login string) string {
 	switch {
 	case strings.EqualFold(login, r.Owner):
@@ -67,7 +67,7 @@ func (s *Server) newRepository(o RepositoryOptions) *repository {
 	return r
 }
 
-// repository finds one by its name, which has no case.
+// repository returns a repository by its name, ignoring case.
 func (s *Server) repository(owner, name string) *repository {
 	i := slices.IndexFunc(s.repos, func(r *repository) bool {
 		return !r.deleted && strings.EqualFold(r.full(), owner+"/"+name)
@@ -80,8 +80,8 @@ func (s *Server) repository(owner, name string) *repository {
 
 func (s *Server) gitDir(r *repository) string { return filepath.Join(s.dir, r.Owner, r.Name+".git") }
 
-// AddRepository makes a repository with git. One of the name of the Config's gets git and
-// loses its pull request.
+// AddRepository creates a repository with git. If it has the name of Config, that repository gets
+// git and loses its pull request.
 func (s *Server) AddRepository(o RepositoryOptions) (*Repository, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Server) AddRepository(o RepositoryOptions) (*Repository, error) {
 	return &Repository{s, r}, r.setBranch(r.DefaultBranch, sha)
 }
 
-// Fork makes a fork of a repository, with its branches.
+// Fork creates a fork of a repository, with its branches.
 func (r *Repository) Fork(owner string) (*Repository, error) {
 	s := r.server
 	s.mu.Lock()
@@ -122,45 +122,45 @@ func (r *Repository) Fork(owner string) (*Repository, error) {
 	return &Repository{s, fork}, err
 }
 
-// Delete makes a repository vanish. Pull requests from it stay, with a null repository.
+// Delete deletes a repository. Pull requests from it stay, with a null repository.
 func (r *Repository) Delete() { r.server.locked(func() { r.repo.deleted = true }) }
 
-// Rename returns a repository another name; its ID stays.
+// Rename changes the name of a repository; its ID stays.
 func (r *Repository) Rename(name string) { r.server.locked(func() { r.repo.Name = name }) }
 
-// SetDefaultBranch makes another branch the default one, as renaming it does too.
+// SetDefaultBranch changes the default branch, without an event.
 func (r *Repository) SetDefaultBranch(branch string) {
 	r.server.locked(func() { r.repo.DefaultBranch = branch })
 }
 
-// SetRole says what a user may do: admin, maintain, write, triage, read, or "" for what
-// everybody may.
+// SetRole sets a user's role: admin, maintain, write, triage, read, or "" for the default
+// role.
 func (r *Repository) SetRole(login, role string) {
 	r.server.locked(func() { r.repo.roles[login] = role })
 }
 
-// ID is GitHub's number of the repository.
+// ID returns GitHub's ID of the repository.
 func (r *Repository) ID() int64 { return r.repo.id }
 
-// Owner is the account's login.
+// Owner returns the login of the account.
 func (r *Repository) Owner() string { return r.repo.Owner }
 
-// Name is that without the owner.
+// Name returns the name without the owner.
 func (r *Repository) Name() string {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	return r.repo.Name
 }
 
-// Dir is the bare git repository. Branches are to be moved with SetBranch.
+// Dir returns the directory of the bare git repository. Move its branches with SetBranch only.
 func (r *Repository) Dir() string { return r.repo.dir }
 
-// CloneURL is where git finds it.
+// CloneURL returns the URL for git.
 func (r *Repository) CloneURL() string {
 	return r.server.WebURL + "/" + r.repo.Owner + "/" + r.Name() + ".git"
 }
 
-// repoBody is a repository in GitHub's words, as seen by a user with a role.
+// repoBody returns the JSON body of a repository, for a user with a role.
 func (s *Server) repoBody(r *repository, role string) map[string]any {
 	visibility := map[bool]string{true: "private", false: "public"}[r.Private]
 	body := map[string]any{
@@ -184,14 +184,14 @@ func (s *Server) getRepository(q *query) answer {
 	return ok(s.repoBody(q.repo, role))
 }
 
-// permissionOf answers what a user may do in a repository.
+// permissionOf handles requests for a user's permission in a repository.
 func (s *Server) permissionOf(q *query) answer {
 	login := q.params["username"]
 	if login == "nobody-of-that-name" {
 		return message(http.StatusNotFound, login+" is not a user")
 	}
 	role := cmp.Or(q.repo.roleOf(login), "none")
-	// The old field knows no finer roles.
+	// The old field has fewer levels.
 	permission := cmp.Or(map[string]string{"maintain": "write", "triage": "read"}[role], role)
 	user := s.userBody(login)
 	return ok(map[string]any{"permission": permission, "role_name": role, "user": user})
@@ -200,5 +200,5 @@ func (s *Server) permissionOf(q *query) answer {
 // Files are the contents of files by their paths.
 type Files map[string]string
 
-// Removed in place of a content removes the file.
+// Removed as a content removes the file.
 const Removed = "\x00removed"

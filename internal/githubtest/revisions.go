@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// find resolves what a client may name: a branch, a ref, an object name, or OWNER:BRANCH
-// of a fork.
+// find returns the commit of a name in a request: a branch, a ref, an object name, or
+// OWNER:BRANCH of a fork.
 func (s *Server) find(r *repository, name string) string {
 	if owner, branch, foreign := strings.Cut(name, ":"); foreign {
 		if fork := s.repository(owner, r.Name); fork != nil {
 			if sha := fork.tip(branch); sha != "" {
-				_, _ = r.git("fetch", "-q", fork.dir, sha) // asked for below
+				_, _ = r.git("fetch", "-q", fork.dir, sha) // on an error it is not found below
 				name = sha
 			}
 		}
@@ -63,14 +63,14 @@ func (s *Server) getRef(q *query) answer {
 	})
 }
 
-// compare answers BASE...HEAD.
+// compare handles BASE...HEAD.
 func (s *Server) compare(q *query) answer {
 	baseName, headName, two := strings.Cut(q.params["basehead"], "...")
 	base, head := s.find(q.repo, baseName), s.find(q.repo, headName)
 	if !two || base == "" || head == "" {
 		return notFound()
 	}
-	common, err := q.repo.ask("merge-base", base, head)
+	common, err := q.repo.readObjects("merge-base", base, head)
 	if err != nil {
 		return message(http.StatusNotFound, "No common ancestor between "+baseName+" and "+headName+".")
 	}
@@ -91,23 +91,23 @@ func (s *Server) compare(q *query) answer {
 	})
 }
 
-// maxCompared is how many changed files GitHub has in a comparison: "up to 300 changed files
-// for the entire comparison" (the API's description of it).
+// maxCompared is how many changed files GitHub lists in a comparison: "up to 300 changed files
+// for the entire comparison", according to the API's description.
 const maxCompared = 300
 
-// count is how many commits are in to and not in from.
+// count returns how many commits are in to and not in from.
 func (r *repository) count(from, to string) int {
-	out, err := r.ask("rev-list", "--count", from+".."+to)
+	out, err := r.readObjects("rev-list", "--count", from+".."+to)
 	if err != nil {
 		return 0
 	}
-	n, _ := strconv.Atoi(out) // git's own number
+	n, _ := strconv.Atoi(out) // git prints a number
 	return n
 }
 
-// filesOf lists the first files that differ between two commits, as many as most.
+// filesOf returns the files that differ between two commits, at most the first most.
 func (s *Server) filesOf(r *repository, from, to string, most int) []any {
-	out, err := r.ask("diff", "-z", "--name-status", "--no-renames", from, to)
+	out, err := r.readObjects("diff", "-z", "--name-status", "--no-renames", from, to)
 	list := []any{}
 	if err != nil {
 		return list

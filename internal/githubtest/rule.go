@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Rule answers requests in place of the server.
+// Rule replaces the server's responses to some requests.
 type Rule struct {
-	// Method and Path select requests: any method when empty, and paths that end so.
+	// Method and Path select requests: any method when empty, and paths with this suffix.
 	Method, Path string
-	// Skip lets as many matching requests through first.
+	// Skip is the number of matching requests that are not affected, before the others.
 	Skip int
-	// Times is how many requests it answers, 1 when 0.
+	// Times is the number of affected requests, 1 when 0.
 	Times int
-	// Status, Header and Message are the answer.
+	// Status, Header and Message are the response.
 	Status  int
 	Header  http.Header
 	Message string
-	// After has the server do what was asked before it answers with Status, as a
-	// gateway does that loses the answer.
+	// After executes the request before it responds with Status, like a gateway that loses
+	// the response.
 	After bool
-	// Delay is waited before the answer. With Status 0 the server's own answer comes
-	// late.
+	// Delay is the time before the response. With Status 0 the server's own response is
+	// delayed.
 	Delay time.Duration
 }
 
@@ -31,12 +31,12 @@ type rule struct {
 	skipped, used int
 }
 
-// Intercept adds a rule; earlier ones go first.
+// Intercept adds a rule; earlier rules take precedence.
 func (s *Server) Intercept(r Rule) {
 	s.locked(func() { s.rules = append(s.rules, &rule{Rule: r}) })
 }
 
-// match is the first rule for a request that is not used up.
+// match returns the first rule for a request that is not used up.
 func (s *Server) match(r *http.Request) *rule {
 	for _, rule := range s.rules {
 		if rule.Method != "" && rule.Method != r.Method || !strings.HasSuffix(r.URL.Path, rule.Path) {

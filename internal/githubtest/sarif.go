@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// SARIF is an upload, unpacked.
+// SARIF is an upload, decompressed.
 type SARIF struct {
 	// Repo is "OWNER/NAME".
 	Repo           string
@@ -19,7 +19,7 @@ type SARIF struct {
 	Log            []byte
 }
 
-// SARIFs are the uploads, in order.
+// SARIFs returns the uploads, in order.
 func (s *Server) SARIFs() []SARIF {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Server) uploadSARIF(q *query) answer {
 
 func sarifID(n int) string { return fmt.Sprintf("47177e22-5596-11eb-80a1-%012d", n) }
 
-// getSARIF answers what became of an upload: it is processed at once.
+// getSARIF returns the status of an upload: it is processed at once.
 func (s *Server) getSARIF(q *query) answer {
 	for i, upload := range s.sarifs {
 		if upload.Repo == q.repo.full() && sarifID(i+1) == q.params["sarif_id"] {

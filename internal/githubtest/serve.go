@@ -13,16 +13,16 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
-// answer is what a handler returns.
+// answer is the response of a handler.
 type answer struct {
 	status int
 	body   any
 	header http.Header
-	// expected says that a refusal is no mistake of the client: it asks to find out.
+	// expected is set if an error is no mistake of the client, since it has no other way to find out.
 	expected bool
 }
 
-// serve answers a request: of git, of a page, or of the API.
+// serve handles a request of git, of a web page, or of the API.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.Contains(r.URL.Path, ".git/"):
@@ -34,7 +34,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client went away
+		return // the client disconnected
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/api"); ok {
 		r.URL.Path, r.URL.RawPath = strings.TrimPrefix(rest, "/v3"), ""
@@ -64,10 +64,10 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 	s.locked(func() { w.Header().Set("Date", s.config.Now().UTC().Format(http.TimeFormat)) })
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(a.status)
-	_, _ = w.Write(text) // a client that went away is no concern of the server
+	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// decide answers a request, keeps it, and checks both.
+// decide handles a request, records it, and checks the request and the response.
 func (s *Server) decide(r *http.Request, body []byte) (answer, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Server) decide(r *http.Request, body []byte) (answer, time.Duration) {
 	return a, 0
 }
 
-// handle answers as GitHub does. The problem is the client's mistake, if it made one.
+// handle responds as GitHub does. problem describes the client's mistake, or the server's.
 func (s *Server) handle(r *http.Request, body []byte, who *caller) (a answer, problem string) {
 	spent, header := s.count(who)
 	if spent {
@@ -142,7 +142,7 @@ func notFound() answer { return message(http.StatusNotFound, "Not Found") }
 
 func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
 
-// page returns the part of a list that was asked for, with a Link header.
+// page returns the requested part of a list, with a Link header.
 func page[T any](s *Server, r *http.Request, list []T) ([]T, http.Header) {
 	number := func(name string, fallback int) int {
 		if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n > 0 {
@@ -160,7 +160,7 @@ func page[T any](s *Server, r *http.Request, list []T) ([]T, http.Header) {
 	return list[from:to], header
 }
 
-// next is a Link header to the following page, which one query parameter names.
+// next returns a Link header to the next page, which is identified by one query parameter.
 func (s *Server) next(r *http.Request, name, value string) string {
 	next := *r.URL
 	query := next.Query()
@@ -169,7 +169,7 @@ func (s *Server) next(r *http.Request, name, value string) string {
 	return fmt.Sprintf(`<%s%s>; rel="next"`, strings.TrimSuffix(s.URL, "/"), next.RequestURI())
 }
 
-// listed is a page of a list as an answer; with a name it is that field of an object
+// listed returns a page of a list as an answer. With a name, the list is that field of an object
 // that also has the total.
 func listed(s *Server, r *http.Request, name string, list []any) answer {
 	part, header := page(s, r, list)
@@ -180,7 +180,7 @@ func listed(s *Server, r *http.Request, name string, list []any) answer {
 	return answer{status: http.StatusOK, body: map[string]any{"total_count": len(list), name: part}, header: header}
 }
 
-// Wrote are the requests that ask for a change, in order, each as method, path inside the
+// Wrote returns the requests for changes, in order, each as method, path inside the
 // repository, and status: "POST check-runs 201".
 func (s *Server) Wrote() []string {
 	var out []string

@@ -19,24 +19,24 @@ type Config struct {
 	// Owner and Repo name the repository; "octo" and "shop" when empty.
 	Owner, Repo string
 	// Login is the owner of the token, "github-actions[bot]" when empty. A name that
-	// ends in [bot] is an app, which may not ask for its user.
+	// ends in [bot] is an app, for which GET /user is forbidden.
 	Login string
-	// Token is what requests must carry that carry no token of an App or user; any when
-	// empty and there is no App.
+	// Token is the token of requests without one of an App or user. When it is empty and there
+	// is no App, any token is accepted.
 	Token string
-	// ReadOnly refuses to write, as the token of a pull request from a fork does.
+	// ReadOnly rejects writes, like the token of a pull request from a fork.
 	ReadOnly bool
-	// NoCodeScanning refuses SARIF as a repository without it does.
+	// NoCodeScanning rejects SARIF like a repository without code scanning.
 	NoCodeScanning bool
-	// PageSize bounds the pages of lists below what a request asks for, 100 when 0.
+	// PageSize is the maximum size of pages of lists, 100 when 0.
 	PageSize int
-	// OldestFirst lists check runs the other way round: GitHub promises no order.
+	// OldestFirst lists check runs in reverse order: GitHub guarantees no order.
 	OldestFirst bool
 	// TokenLife is how long installation tokens are valid, an hour when 0.
 	TokenLife time.Duration
-	// HookTimeout is how long the answer to a webhook is waited for, 10 seconds when 0.
+	// HookTimeout is the timeout of webhooks, 10 seconds when 0.
 	HookTimeout time.Duration
-	// Now is the time of tokens and deliveries; time.Now when nil.
+	// Now returns the time for tokens and deliveries; time.Now when nil.
 	Now func() time.Time
 }
 
@@ -45,7 +45,7 @@ type Server struct {
 	// URL is the root of the API, for the base URL of a client. The same API is below
 	// URL + "api/v3/", as on GitHub Enterprise Server.
 	URL string
-	// WebURL is the root of pages and of git, without a slash at the end.
+	// WebURL is the root of web pages and of git, without a slash at the end.
 	WebURL string
 
 	config Config
@@ -77,25 +77,25 @@ type Server struct {
 	viewer    string
 }
 
-// Request is one that was asked.
+// Request is a request that the server received.
 type Request struct {
 	Method, Path, Query string
-	// Status is that of the answer.
+	// Status is that of the response.
 	Status int
 	Body   []byte
-	// Header is what the client sent.
+	// Header is the header of the request.
 	Header http.Header
-	// By is the caller: a login, or "" for nobody that is known.
+	// By is the login of the caller, or "" if it is unknown.
 	By string
 }
 
-// Writes reports whether a request asks for a change of what people see: git's questions
-// and those for a token do not.
+// Writes reports whether a request changes something visible: requests of git and those for a token
+// do not.
 func (r Request) Writes() bool {
 	return r.Method != http.MethodGet && r.Path != "/graphql" && !strings.Contains(r.Path, ".git/") && !strings.HasSuffix(r.Path, "/access_tokens")
 }
 
-// New starts a server with pull request 7 and nothing else. Close ends it.
+// New starts a server with pull request 7 and nothing else. Call Close to stop it.
 func New(config Config) (*Server, error) {
 	const doing = "start a GitHub for tests: %w"
 	spec, err := openapi.Load()
@@ -130,11 +130,11 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and removes the git repositories.
+// Close stops the server and removes the git repositories.
 func (s *Server) Close() {
 	s.hooks.close()
 	s.http.Close()
-	_ = os.RemoveAll(s.dir) // what is left of it is in the directory for temporary files
+	_ = os.RemoveAll(s.dir) // on an error files stay in the directory for temporary files
 }
 
 // Set changes the configuration while the server runs.
@@ -144,14 +144,14 @@ func (s *Server) Set(change func(*Config)) {
 	change(&s.config)
 }
 
-// AddPull makes a pull request of the first repository known, RemovePull forgets one.
+// AddPull adds a pull request to the first repository.
 func (s *Server) AddPull(number int) {
 	s.locked(func() {
 		s.first.pulls = append(s.first.pulls, &pull{number: number, state: "open", title: "A change", author: "octocat"})
 	})
 }
 
-// RemovePull makes a pull request of the first repository vanish.
+// RemovePull removes a pull request of the first repository.
 func (s *Server) RemovePull(number int) { s.locked(func() { s.first.removePull(number) }) }
 
 func (s *Server) locked(do func()) {
@@ -160,13 +160,13 @@ func (s *Server) locked(do func()) {
 	do()
 }
 
-// name is a number for something that is new.
+// name returns a new number.
 func (s *Server) name() int64 {
 	s.lastName++
 	return s.lastName
 }
 
-// Requests are all that came, in order.
+// Requests returns all requests, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +176,8 @@ func (s *Server) Requests() []Request {
 // Forget empties the list of requests.
 func (s *Server) Forget() { s.locked(func() { s.log = nil }) }
 
-// Problems are requests that do not fit GitHub's description or limits, and answers of
-// this server that do not fit the description.
+// Problems returns the requests that violate GitHub's description or limits, and responses of
+// this server that violate the description.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// createToken makes an installation token, narrowed as it was asked for.
+// createToken creates an installation token, restricted as requested.
 func (s *Server) createToken(q *query) answer {
 	in := s.installation(q)
 	switch {
@@ -41,14 +41,14 @@ func (s *Server) createToken(q *query) answer {
 	return answer{status: http.StatusCreated, body: s.tokenBody(s.issue("ghs", c), c)}
 }
 
-// refusedToken is no mistake of a client: only by asking it finds out.
+// refusedToken returns an error that is no mistake of the client, since it has no other way to find out.
 func refusedToken(text string) answer {
 	a := message(http.StatusUnprocessableEntity, text)
 	a.expected = true
 	return a
 }
 
-// narrowTo takes repositories away; it is false when there is not one that was asked for.
+// narrowTo restricts the repositories; it returns false if a requested one is missing.
 func (c *caller) narrowTo(has []*repository, names []string, ids []int64) bool {
 	if names == nil && ids == nil {
 		return true
@@ -62,7 +62,7 @@ func (c *caller) narrowTo(has []*repository, names []string, ids []int64) bool {
 	return len(c.repositories) == len(ids)+len(names)
 }
 
-// narrow takes permissions away; it is false when one was asked for that is not there.
+// narrow restricts the permissions; it returns false if a requested one is missing.
 func (c *caller) narrow(want map[string]string) bool {
 	for name, level := range want {
 		if !atLeast(c.permissions[name], level) {
@@ -74,7 +74,7 @@ func (c *caller) narrow(want map[string]string) bool {
 	return true
 }
 
-// issue makes a token for a caller. An App's is of the form that GitHub uses since 2026:
+// issue creates a token for a caller. An App's has the format that GitHub uses since 2026:
 // ghs_, the App's ID, and a JSON web token.
 func (s *Server) issue(prefix string, c *caller) string {
 	encode := base64.RawURLEncoding.EncodeToString
@@ -104,7 +104,7 @@ func (s *Server) tokenBody(token string, c *caller) map[string]any {
 	return body
 }
 
-// deleteToken ends a token of one of an App's users.
+// deleteToken revokes a token of one of an App's users.
 func (s *Server) deleteToken(q *query) answer {
 	var asked struct {
 		Token string `json:"access_token"`
@@ -117,14 +117,14 @@ func (s *Server) deleteToken(q *query) answer {
 	}
 	c := s.tokens[asked.Token]
 	if c == nil || c.kind != asUser || c.app != q.who.app || c.revoked {
-		return refusedToken("Validation Failed") // only by asking a client finds out
+		return refusedToken("Validation Failed") // see refusedToken
 	}
 	c.revoked = true
 	return answer{status: http.StatusNoContent}
 }
 
-// Tokens are all tokens that were issued, valid or not, for tests that look where they
-// must not be.
+// Tokens returns all tokens that were issued, valid or not, for tests that search for leaked
+// tokens.
 func (s *Server) Tokens() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

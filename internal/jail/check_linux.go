@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check returns an *UnavailableError that says what a jail needs and this system does not
-// have.
+// Check returns an *UnavailableError if this system lacks something that a jail needs.
 func Check() error {
 	if _, err := landlockVersion(); err != nil {
 		return err
@@ -18,7 +17,7 @@ func Check() error {
 	return checkSeccomp()
 }
 
-// landlockVersion is the version of Landlock's interface that the kernel has.
+// landlockVersion returns the version of Landlock's ABI in the kernel.
 func landlockVersion() (int, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {

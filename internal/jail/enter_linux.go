@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	// resultsFD is the file descriptor that results are written to.
+	// resultsFD is the file descriptor for results.
 	resultsFD = 3
-	// outside is in the environment of a program that Command.Start started, and inside in that of one
-	// that was executed in its jail.
+	// outside is in the environment of a program that Command.Start started, and inside in that of
+	// the program after it was executed again in its jail.
 	outside = "PROCESS_IN_JAIL=0"
 	inside  = "PROCESS_IN_JAIL=1"
 	// entered is the first line of results, written by Enter.
 	entered = "in jail\n"
-	// maxSpec is the largest spec, in bytes.
+	// maxSpec is the maximum size of a spec, in bytes.
 	maxSpec = 1 << 20
-	// self is the program's own file, even when it was replaced meanwhile.
+	// self is the program's own file, even if its path was replaced meanwhile.
 	self = "/proc/self/exe"
 )
 
-// spec describes its jail to a program, in the first line of its input.
+// spec describes the jail. It is the first line of the program's input.
 type spec struct {
 	Read       []string
 	Env        []string
 	BestEffort bool
 	Memory     int64 // bytes
 	CPU        int64 // seconds
-	Parent     int   // the number of the process that called Command.Start
+	Parent     int   // the PID of the caller of Command.Start
 }
 
-// init builds the jail of a program that Command.Start started. It is an init because the packages of
-// Kubernetes, most of which come later, take longer to initialise than many a scan takes, and would be
-// initialised twice.
+// init builds the jail of a program that Command.Start started. It is an init function, since
+// initialising the packages of Kubernetes, most of which come later, takes longer than many a scan,
+// and would be done twice.
 func init() {
 	if slices.Contains(os.Environ(), outside) {
 		_, _ = fmt.Fprintln(os.Stderr, build(os.Stderr))
@@ -50,13 +50,13 @@ func init() {
 	}
 }
 
-// Enter returns the file to write results to of a program in the jail that Command.Start prepared;
-// standard input goes on with Command.Input.
+// Enter returns the file for the results of a program in the jail that Command.Start prepared.
+// Standard input continues with Command.Input.
 func Enter() (*os.File, error) {
 	if !slices.Contains(os.Environ(), inside) {
 		return nil, errors.New("enter the jail: another program has to start this one in a jail")
 	}
-	// Other processes of this user may not read the memory either.
+	// This also keeps other processes of this user from reading the memory.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("enter the jail: hide the memory: %w", err)
 	}
@@ -68,15 +68,15 @@ func Enter() (*os.File, error) {
 	return results, nil
 }
 
-// build builds the jail around this process and executes the program in it, with the same arguments. All
-// but resource limits belongs to a thread, which execve makes the only one. What is missing where
-// Command.BestEffort continues is written to log.
+// build builds the jail around this process and executes the program in it, with the same arguments.
+// All restrictions but resource limits apply to a thread, and execve leaves only this one. With
+// Command.BestEffort, errors are written to log.
 func build(log io.Writer) error {
 	spec, err := readSpec(os.Stdin)
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // for good
+	runtime.LockOSThread() // never unlocked
 	pid := os.Getpid()
 	files, err := accessible(spec.Read)
 	if err != nil {
@@ -103,8 +103,8 @@ func build(log io.Writer) error {
 	return fmt.Errorf("execute the program in its jail: %w", err)
 }
 
-// endWithParent lets the kernel kill this process when its parent ends. Command.Start did so too, but
-// the parent may have ended before it did.
+// endWithParent makes the kernel kill this process when its parent ends. Command.Start has done so too,
+// but the parent may have ended before it took effect.
 func endWithParent(parent int) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("end with the parent: %w", err)
@@ -115,7 +115,7 @@ func endWithParent(parent int) error {
 	return nil
 }
 
-// readSpec reads a line and nothing behind it, which is for later.
+// readSpec reads a line, and nothing of the following input.
 func readSpec(from io.Reader) (*spec, error) {
 	var line []byte
 	for c := make([]byte, 1); len(line) < maxSpec; line = append(line, c[0]) {
@@ -133,8 +133,8 @@ func readSpec(from io.Reader) (*spec, error) {
 	return s, nil
 }
 
-// accessible are the files of a jail: those to read, and what executing the program
-// takes.
+// accessible returns the files of a jail: those to read, and those needed to execute the
+// program.
 func accessible(read []string) ([]access, error) {
 	files := []access{{path: self, rights: executable}, {path: os.DevNull, rights: writable}}
 	for _, path := range read {
@@ -147,8 +147,8 @@ func accessible(read []string) ([]access, error) {
 	return append(files, libraries...), nil
 }
 
-// libraries are the files that a dynamically linked program takes to start: what is
-// mapped of them now. A static program has none.
+// libraries returns the files that a dynamically linked program needs to start, as currently
+// mapped. A static program needs none.
 func libraries() ([]access, error) {
 	program, err := elf.Open(self)
 	if err != nil {
@@ -175,7 +175,7 @@ func libraries() ([]access, error) {
 	return files, nil
 }
 
-// closeOnExec closes files that were left open when the program is executed.
+// closeOnExec makes execve close all open files from a descriptor on.
 func closeOnExec(from uint) error {
 	err := unix.CloseRange(from, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {

@@ -8,18 +8,18 @@ import (
 	"strconv"
 )
 
-// process is one process of a group, read from /proc/PID/stat.
+// process is a process of a group, read from /proc/PID/stat.
 type process struct {
 	pid int
-	// state is a letter: Z has ended and was not reaped.
+	// state is a letter: Z is a zombie.
 	state         byte
 	parent, group int
 }
 
-// dir is its directory in /proc.
+// dir returns the directory of the process in /proc.
 func (p process) dir() string { return filepath.Join("/proc", strconv.Itoa(p.pid)) }
 
-// members returns the processes of a process group. One that cannot be read has ended.
+// members returns the processes of a process group. Processes that cannot be read have ended.
 func members(number int) iter.Seq[process] {
 	return func(yield func(process) bool) {
 		entries, _ := os.ReadDir("/proc")
@@ -37,8 +37,8 @@ func members(number int) iter.Seq[process] {
 	}
 }
 
-// read parses a /proc/PID/stat and reports whether it could. The name of the program, in
-// parentheses, may hold anything.
+// read parses a /proc/PID/stat and reports whether that succeeded. The name of the program, in
+// parentheses, may contain anything.
 func (p *process) read(stat []byte) bool {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 3 {

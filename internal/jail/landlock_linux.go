@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights to files, as Landlock has them.
+// Access rights to files, as sets of Landlock's.
 const (
 	readable   = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	executable = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	writable   = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE
-	// onFiles are the rights that a file can have, as opposed to a directory.
+	// onFiles are the rights that apply to files, not only to directories.
 	onFiles = executable | writable
 )
 
@@ -22,13 +22,13 @@ const (
 type access struct {
 	path   string
 	rights uint64
-	// optional is set for what need not be there.
+	// optional is set for a path that may be missing.
 	optional bool
 }
 
-// restricted is everything that a version of Landlock can refuse. What an older one
-// cannot is refused by the filter of system calls: files cannot be truncated, there are
-// no sockets, and no signals to other processes.
+// restricted returns all restrictions that a version of Landlock supports. The filter of system
+// calls covers those that older versions lack: truncation of files, sockets, and signals to
+// other processes.
 func restricted(version int) *unix.LandlockRulesetAttr {
 	attr := &unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1}
 	for _, right := range []struct {
@@ -54,11 +54,11 @@ func restricted(version int) *unix.LandlockRulesetAttr {
 	return attr
 }
 
-// rulesetSize is the size of what restricted fills in: kernels refuse more than they
-// know unless it is zero, and older ones do not know the rest of the struct.
+// rulesetSize is the size of the fields that restricted sets: kernels reject unknown fields
+// unless they are zero, and older ones do not know the rest of the struct.
 const rulesetSize = unsafe.Sizeof(unix.LandlockRulesetAttr{})
 
-// restrictFiles restricts this thread, and what it starts, to the given files.
+// restrictFiles restricts this thread and its children to the given files.
 func restrictFiles(files []access) error {
 	version, err := landlockVersion()
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// openFiles bounds the file descriptors of a process.
+	// openFiles limits the file descriptors of a process.
 	openFiles = 256
-	// stackBytes is the stack that threads of C begin with; it counts as data.
+	// stackBytes is the initial stack of threads of C; it counts as data.
 	stackBytes = 2 << 20
-	// runtimeBytes is what the memory map of a Go program takes beyond what it uses, and
-	// dataShare is how much more it may map than use: the heap is mapped in pieces of 64
-	// MiB, and stays mapped when it was given back. What is used is watched from outside.
+	// runtimeBytes is the size of mappings that a Go program does not use, and dataShare is the
+	// ratio of mapped to used memory: the heap is mapped in pieces of 64 MiB, and stays
+	// mapped after it was freed. The parent watches the used memory.
 	runtimeBytes = 256 << 20
 	dataShare    = 1.25
 )
 
-// limitResources sets the limits of this process and of those it starts. They cannot
-// be raised again without capabilities.
+// limitResources sets the limits of this process and of its children. Raising them again needs
+// capabilities.
 func limitResources(s *spec) error {
 	limits := map[int]unix.Rlimit{
 		unix.RLIMIT_CORE:     {},
@@ -35,7 +35,7 @@ func limitResources(s *spec) error {
 		limits[unix.RLIMIT_DATA] = unix.Rlimit{Cur: data, Max: data}
 	}
 	if s.CPU > 0 {
-		limits[unix.RLIMIT_CPU] = unix.Rlimit{Cur: uint64(s.CPU), Max: uint64(s.CPU)} // Go ignores the warning signal
+		limits[unix.RLIMIT_CPU] = unix.Rlimit{Cur: uint64(s.CPU), Max: uint64(s.CPU)} // Go ignores the signal of the soft limit
 	}
 	for resource, limit := range limits {
 		var now unix.Rlimit
@@ -44,7 +44,7 @@ func limitResources(s *spec) error {
 		}
 		limit.Max = min(limit.Max, now.Max)
 		limit.Cur = min(limit.Cur, limit.Max)
-		// Not os or syscall, which would set the number of files back before execve.
+		// Packages os and syscall would restore the number of files before execve.
 		if err := unix.Prlimit(0, resource, &limit, nil); err != nil {
 			return fmt.Errorf("limit resource %d: %w", resource, err)
 		}
@@ -52,7 +52,7 @@ func limitResources(s *spec) error {
 	return nil
 }
 
-// preferToBeKilled makes the kernel end this process first when memory runs out.
+// preferToBeKilled makes the kernel kill this process first when memory runs out.
 func preferToBeKilled() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return fmt.Errorf("offer to be killed when memory is short: %w", err)

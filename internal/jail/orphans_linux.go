@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AdoptOrphans makes this process the parent of what programs in jails leave behind when
-// they end, instead of the first process of the system or container, so that Wait can
-// wait for it. A program that starts jails calls it once, at its start. It is for the whole
-// process, but not for those it starts.
+// AdoptOrphans makes this process, instead of the init process of the system or container, the parent
+// of processes that programs in jails leave behind, so that Wait can wait for them. A program that
+// starts jails calls it once, at its start. It applies to the whole process, but not to its
+// children.
 func AdoptOrphans() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt the processes that jails leave behind: %w", err)
@@ -20,9 +20,9 @@ func AdoptOrphans() error {
 	return nil
 }
 
-// reapGroup waits until all processes of a group that was killed have ended, except for
-// the leader, and reaps those that became children of this process. The leader is left to
-// its parent; until it is reaped, the number of the group is not used again.
+// reapGroup waits until all processes of a group that was killed have ended, except the leader, and
+// reaps those that became children of this process. The leader is reaped by its parent; until
+// then, the group's number is not reused.
 func reapGroup(leader int) {
 	for reapEnded(leader) {
 		time.Sleep(time.Millisecond)
@@ -30,7 +30,7 @@ func reapGroup(leader int) {
 }
 
 // reapEnded reaps the processes of a group that are children of this process, and reports
-// whether others may still run. Ended children of other processes are theirs to reap.
+// whether others may still run. Ended children of other processes are reaped by these.
 func reapEnded(leader int) (left bool) {
 	us := os.Getpid()
 	for p := range members(leader) {
@@ -46,7 +46,7 @@ func reapEnded(leader int) (left bool) {
 	return left
 }
 
-// reap waits for a child of ours to end, and for good.
+// reap waits until a child has ended, and reaps it.
 func reap(pid int) {
 	for {
 		if _, err := unix.Wait4(pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {

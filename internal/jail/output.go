@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// keptOutput is how much is kept of the beginning and of the end of what a program
-// prints, in bytes each.
+// keptOutput is how much of the beginning and of the end of a program's output is kept, in bytes
+// each.
 const keptOutput = 8 << 10
 
 // output keeps the beginning and the end of what is written to it.
@@ -41,8 +41,8 @@ func (o *output) String() string {
 	return string(o.first) + string(o.last)
 }
 
-// copyFrom copies what a program prints until it ends, and calls tooMuch when it prints
-// more than maxOutput.
+// copyFrom copies the output of a program until its end, and calls tooMuch when it exceeds
+// maxOutput.
 func (o *output) copyFrom(from io.Reader, tooMuch func()) {
 	buffer := make([]byte, 32<<10)
 	for {

@@ -16,22 +16,22 @@ const (
 	argsOffset = 16
 )
 
-// condition compares the lower 32 bits of an argument of a system call, which are all
-// that the kernel reads of the arguments compared here.
+// condition compares the lower 32 bits of an argument of a system call. The kernel reads only
+// these of the arguments compared here.
 type condition struct {
 	arg   uint32
 	test  bpf.JumpTest
 	value uint32
 }
 
-// rule allows a system call when one of its conditions holds.
+// rule allows a system call if one of its conditions is true.
 type rule struct {
 	call uint32
 	when []condition
 }
 
-// filter returns a program that allows the system calls that the runtime and a scan need,
-// and refuses all others with EPERM. pid is the process it is for.
+// filter returns a BPF program that allows the system calls that the Go runtime and a scan need, and
+// rejects all others with EPERM. pid is the process in the jail.
 func filter(pid int) []bpf.Instruction {
 	refuse := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
 	unknown := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
@@ -41,11 +41,11 @@ func filter(pid int) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
 		bpf.LoadAbsolute{Off: callOffset, Size: 4},
-		// Calls newer than this list, and other calling conventions of the same
-		// processor, do not exist.
+		// System calls newer than this list, and other calling conventions of the same
+		// processor, are unknown.
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: unix.SYS_RSEQ_SLICE_YIELD, SkipFalse: 1},
 		unknown,
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1}, // its flags cannot be seen
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1}, // the filter cannot read its flags
 		unknown,
 	}
 	for _, call := range slices.Concat(allowed(), allowedHere()) {
@@ -57,7 +57,7 @@ func filter(pid int) []bpf.Instruction {
 	return append(program, refuse)
 }
 
-// program returns instructions that decide about the rule's call, whose number is loaded.
+// program returns instructions for the rule's system call, when the number of a call is loaded.
 func (r rule) program(allow, refuse bpf.Instruction) []bpf.Instruction {
 	var body []bpf.Instruction
 	for _, c := range r.when {
@@ -69,8 +69,8 @@ func (r rule) program(allow, refuse bpf.Instruction) []bpf.Instruction {
 	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: r.call, SkipFalse: uint8(len(body))}}, body...)
 }
 
-// allowed are system calls that reach nothing outside of the jail, or only what
-// Landlock lets through.
+// allowed returns system calls without effect outside of the jail, or with effects that
+// Landlock restricts.
 func allowed() []uint32 {
 	return slices.Concat(
 		[]uint32{ // threads and memory
@@ -80,7 +80,7 @@ func allowed() []uint32 {
 			unix.SYS_SET_TID_ADDRESS, unix.SYS_SET_ROBUST_LIST, unix.SYS_GET_ROBUST_LIST, unix.SYS_RSEQ,
 			unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_GETTID, unix.SYS_RESTART_SYSCALL,
 		},
-		[]uint32{ // time and signals; see conditional for those sent
+		[]uint32{ // time and signals; see conditional for sending these
 			unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES, unix.SYS_GETTIMEOFDAY,
 			unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_RT_SIGPENDING, unix.SYS_SIGALTSTACK,
 		},
@@ -102,15 +102,15 @@ func allowed() []uint32 {
 	)
 }
 
-// newNamespaces are the flags of clone that make namespaces, in which a process may
+// newNamespaces are the flags of clone that create namespaces, in which a process may
 // have rights that it does not have outside.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
 
-// conditional are system calls that are harmless with some arguments. The runtime of Go
-// interrupts its threads with SIGURG; a process may signal itself; its children it
-// knows by the file descriptors that clone returns, and no other process by one. Shared
-// memory would not count as data, which is limited.
+// conditional returns system calls that are harmless with some arguments. The Go runtime
+// interrupts its threads with SIGURG; a process may signal itself; it refers to its children by
+// the file descriptors from clone, and must not open one for another process. Shared memory
+// would not count as data, which is limited.
 func conditional(pid int) []rule {
 	own := uint32(pid)
 	return []rule{
@@ -125,8 +125,8 @@ func conditional(pid int) []rule {
 	}
 }
 
-// fcntls are the commands of fcntl that do not make the kernel send signals, nor
-// remember parts of files that are locked, as many as one likes.
+// fcntls returns the commands of fcntl except those that make the kernel send signals, or store
+// any number of file locks.
 func fcntls() []condition {
 	var when []condition
 	for _, command := range []uint32{
@@ -138,7 +138,7 @@ func fcntls() []condition {
 	return when
 }
 
-// filterCalls installs the filter on this thread, and on what it starts.
+// filterCalls installs the filter for this thread and its children.
 func filterCalls(pid int) error {
 	raw, err := bpf.Assemble(filter(pid))
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arch is how the kernel names this architecture to filters.
+// arch is the kernel's identifier of this architecture in filters.
 const arch = unix.AUDIT_ARCH_X86_64
 
-// allowedHere are the older forms of allowed system calls that this architecture has.
+// allowedHere returns the older forms of allowed system calls that this architecture has.
 func allowedHere() []uint32 {
 	return []uint32{
 		unix.SYS_STAT, unix.SYS_LSTAT, unix.SYS_ACCESS, unix.SYS_READLINK, unix.SYS_GETDENTS,

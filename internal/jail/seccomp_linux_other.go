@@ -2,7 +2,7 @@
 
 package jail
 
-// arch is 0 where no filter is known.
+// arch is 0 on architectures without a filter.
 const arch = 0
 
 func allowedHere() []uint32 { return nil }

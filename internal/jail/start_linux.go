@@ -18,7 +18,7 @@ import (
 )
 
 // Start starts the program and returns once it is in its jail. When ctx ends, all its
-// processes are killed. An *UnavailableError says that the jail could not be built.
+// processes are killed. The error is an *UnavailableError if the jail could not be built.
 func (c *Command) Start(ctx context.Context) (*Child, error) {
 	if err := Check(); err != nil && !c.BestEffort {
 		return nil, err
@@ -44,7 +44,7 @@ func (c *Command) Start(ctx context.Context) (*Child, error) {
 	return child, nil
 }
 
-// notEntered returns why a program that ended has not entered its jail.
+// notEntered returns why a program ended before it entered its jail.
 func notEntered(ctx context.Context, end Ended) error {
 	if end.Cause != nil && ctx.Err() != nil && !errors.Is(end.Cause, errNotEntered) {
 		return end.Cause
@@ -67,7 +67,7 @@ func awaitEntered(results io.Reader) error {
 	return nil
 }
 
-// streams are the parent's ends of the pipes to a program, and the program's.
+// streams are the parent's and the program's ends of the pipes.
 type streams struct {
 	input, output, results                  *os.File
 	childInput, childOutput, childResultsTo *os.File
@@ -100,7 +100,7 @@ func (s *streams) close() {
 }
 
 // supervise starts the program and returns when all its processes have ended. It locks its
-// thread: the kernel takes the end of the thread for the end of the parent.
+// thread, since the kernel treats the end of the thread as the end of the parent.
 func (c *Child) supervise(ctx context.Context, command *Command, s *streams, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -131,7 +131,7 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 		c.watch(ctx, group, command.Limits.Memory, over)
 	}()
 	awaitExit(group)
-	// It is not reaped yet, so the number of the group is still its own.
+	// It is not reaped yet, so the number of the group is not reused.
 	_ = unix.Kill(-group, unix.SIGKILL)
 	close(over)
 	<-watched
@@ -170,10 +170,10 @@ func awaitExit(pid int) {
 	}
 }
 
-// watchEvery is the time between two measurements of the memory of a jail.
+// watchEvery is the interval between two measurements of a jail's memory.
 const watchEvery = 100 * time.Millisecond
 
-// watch kills the process group when its context ends or it takes too much.
+// watch kills the process group when its context ends, and ends the context when it exceeds a limit.
 func (c *Child) watch(ctx context.Context, group int, memory int64, over <-chan struct{}) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()

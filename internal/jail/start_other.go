@@ -9,8 +9,7 @@ import (
 	"runtime"
 )
 
-// Check returns an *UnavailableError that says what a jail needs and this system does not
-// have.
+// Check returns an *UnavailableError.
 func Check() error {
 	return &UnavailableError{Why: fmt.Sprintf("%s has no Landlock and no seccomp: run this on Linux 5.13 or later", runtime.GOOS)}
 }

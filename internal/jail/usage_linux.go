@@ -7,30 +7,30 @@ import (
 	"strconv"
 )
 
-// used is what the processes of a group use together.
+// used is the resource usage of a process group.
 type used struct {
 	processes int
-	// memory that is kept for them alone, in bytes; see memoryOf.
+	// memory is the private memory of all of them, in bytes; see memoryOf.
 	memory int64
 }
 
-// usage adds up what the processes of a group use.
+// usage returns the usage of a process group.
 func usage(number int) used {
 	var all used
 	for p := range members(number) {
 		all.processes++
-		status, _ := os.ReadFile(filepath.Join(p.dir(), "status")) // unless it has ended
+		status, _ := os.ReadFile(filepath.Join(p.dir(), "status")) // empty if it has ended
 		all.memory += memoryOf(status)
 	}
 	return all
 }
 
-// threadKiB is what the kernel keeps for a thread: its kernel stack and structures.
+// threadKiB is the kernel memory of a thread: its kernel stack and structures.
 const threadKiB = 32
 
-// memoryOf returns the memory that is kept for a process, from its /proc/PID/status, in
-// bytes: pages of its own or shared with others, in memory or swapped out, the tables
-// of them, and its threads. Not pages of files on disk, which can be read again.
+// memoryOf returns the private memory of a process, from its /proc/PID/status, in bytes:
+// anonymous and shared pages, in memory or swapped out, page tables, and threads. Pages of
+// files on disk do not count, since the kernel can read them again.
 func memoryOf(status []byte) int64 {
 	var kib int64
 	for line := range bytes.Lines(status) {

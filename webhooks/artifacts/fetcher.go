@@ -27,35 +27,35 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// Config says how artifacts are fetched, and where they are kept.
+// Config is the configuration of a Fetcher.
 type Config struct {
 	// Dir is the directory for contents. It must be absolute.
 	Dir string
-	// Size is the most bytes of them, between scans. Default 2 GiB.
+	// Size is the maximum size of the contents between scans, in bytes. Default 2 GiB.
 	Size int64
-	// Time is how long fetching for one scan may take. Default 2 minutes.
+	// Time is the timeout for fetching for one scan. Default 2 minutes.
 	Time time.Duration
-	// Credentials are those of owners of repositories.
+	// Credentials are the credentials of owners of repositories.
 	Credentials *fetch.OwnedCredentials
-	// Options are those of clients, without credentials and limits.
+	// Options are the options of clients, without credentials and limits.
 	Options fetch.Options
 	// Log receives what was fetched; nil discards it.
 	Log *slog.Logger
 }
 
-// Fetcher fetches what scans lack. It is safe for concurrent use.
+// Fetcher fetches artifacts for scans. It is safe for concurrent use.
 type Fetcher struct {
 	Config
-	// reading is held while the files of a repository are parsed, which may take a hundred times
-	// their bytes.
+	// reading is held while the files of a repository are parsed, which may need memory of a
+	// hundred times their size.
 	reading sync.Mutex
-	// trimming is held while the directory is cut to its size.
+	// trimming is held while the directory is reduced to its size.
 	trimming sync.Mutex
 }
 
 var _ jailed.Fetcher = (*Fetcher)(nil)
 
-// New makes a fetcher.
+// New returns a Fetcher.
 func New(c Config) *Fetcher {
 	c.Size, c.Time = cmp.Or(c.Size, 2<<30), cmp.Or(c.Time, 2*time.Minute)
 	if c.Log == nil {
@@ -64,7 +64,7 @@ func New(c Config) *Fetcher {
 	return &Fetcher{Config: c}
 }
 
-// Share is the part of the directory's size that one scan may fetch.
+// share: one scan may fetch at most the directory's size divided by share.
 const share = 2
 
 // Begin implements jailed.Fetcher.
@@ -74,7 +74,7 @@ func (f *Fetcher) Begin(_ context.Context, r jailed.Request) (jailed.Fetching, [
 	if credentials != nil {
 		kept = store.Open(filepath.Join(f.Dir, "owners", fmt.Sprintf("%x", sha256.Sum256([]byte(strings.ToLower(r.Owner))))))
 	}
-	// Beside the repository, with which it goes also after a process that was killed.
+	// Inside the repository's directory, which is removed even after a crash.
 	dir, err := os.MkdirTemp(r.Repository, "artifacts-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a directory for what a scan lacks: %w", err)
@@ -89,16 +89,16 @@ func (f *Fetcher) Begin(_ context.Context, r jailed.Request) (jailed.Fetching, [
 		log: f.Log.With("owner", r.Owner, "head", r.Head), known: map[wanted]result{},
 	}
 	g.rules, g.mistake = f.rules(r)
-	if g.mistake != nil { // the child finds it too, and says more
+	if g.mistake != nil { // the child finds it too, and reports it
 		return g, nil, nil
 	}
 	return g, append(g.there(true), g.there(false)...), nil
 }
 
-// maxLock bounds the locks that are read here, in bytes.
+// maxLock limits the locks that are read here, in bytes.
 const maxLock = 1 << 20
 
-// rules reads the rules for a change from its commits. Without a base the head is its own.
+// rules reads the rules for a change from its commits. Without a base, the head is used as base.
 func (f *Fetcher) rules(r jailed.Request) (*permit.Rules, error) {
 	head, err := files(r.Repository, r.Head)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *Fetcher) rules(r jailed.Request) (*permit.Rules, error) {
 	return permit.Load(base, head, cfg.AllowedURLs())
 }
 
-// files opens a commit.
+// files returns the files of a commit.
 func files(repository, commit string) (fs.FS, error) {
 	opened, err := gittree.Open(repository)
 	if err != nil {
@@ -137,29 +137,29 @@ func files(repository, commit string) (fs.FS, error) {
 	return c.FS(), nil
 }
 
-// fetching fetches for one scan.
+// fetching implements jailed.Fetching for one scan.
 type fetching struct {
 	fetcher *Fetcher
-	// kept has what was fetched for anybody, dir what this scan may read of it.
+	// kept has the artifacts fetched for all scans, dir those that this scan may read.
 	kept, dir *store.Store
 	client    *fetch.Client
 	rules     *permit.Rules
-	// mistake is why there are no rules.
+	// mistake is the error that reading the rules returned.
 	mistake error
 	left    time.Duration
 	log     *slog.Logger
-	// known is what was resolved before: the trees of a change get the same.
+	// known are the results so far, so that both trees of a change get the same.
 	known   map[wanted]result
 	fetched int
 }
 
-// wanted is an artifact, with the digest that it must have if there is one.
+// wanted is an artifact, with the digest that it must have, or "".
 type wanted struct {
 	artifact.Artifact
 	digest string
 }
 
-// result is what became of an artifact that is in no lock.
+// result is the outcome of fetching an artifact that is not in the base's lock.
 type result struct {
 	pin artifact.Pin
 	err error
@@ -168,7 +168,7 @@ type result struct {
 // Dir implements jailed.Fetching.
 func (g *fetching) Dir() string { return g.dir.Dir() }
 
-// of returns the rules for a tree.
+// of returns the rules for the base or the head.
 func (g *fetching) of(base bool) *permit.Rules {
 	if base {
 		return g.rules.OfBase()
@@ -176,7 +176,7 @@ func (g *fetching) of(base bool) *permit.Rules {
 	return g.rules
 }
 
-// there lends what is locked for a tree and was fetched before.
+// there adds to dir the stored artifacts that the lock of a tree has, and returns them.
 func (g *fetching) there(base bool) []jailed.Fetched {
 	var all []jailed.Fetched
 	locked := g.of(base).Permitted()
@@ -184,7 +184,7 @@ func (g *fetching) there(base bool) []jailed.Fetched {
 	for _, a := range locked.Artifacts() {
 		pin, _ := locked.Find(a)
 		if of, ok := trusted.Find(a); !ok || of.Digest != pin.Digest {
-			continue // what the change locks is compared with what is there
+			continue // the digest differs from the base's, so it has to be fetched and compared
 		}
 		if g.kept.Has(pin.Digest) && g.kept.Lend(pin.Digest, g.dir) == nil {
 			all = append(all, jailed.Fetched{Lack: jailed.Lack{Base: base, Artifact: a}, Pin: pin})
@@ -193,7 +193,7 @@ func (g *fetching) there(base bool) []jailed.Fetched {
 	return all
 }
 
-// atOnce is how many artifacts are fetched at the same time for a scan.
+// atOnce is how many artifacts are fetched concurrently for a scan.
 const atOnce = 4
 
 // Fetch implements jailed.Fetching.
@@ -215,7 +215,7 @@ func (g *fetching) Fetch(ctx context.Context, lacks []jailed.Lack) []jailed.Fetc
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are those of artifacts
+	_ = group.Wait() // the errors are in all
 	g.left -= time.Since(began)
 	g.fetched += len(lacks)
 	for _, f := range all {
@@ -226,7 +226,7 @@ func (g *fetching) Fetch(ctx context.Context, lacks []jailed.Lack) []jailed.Fetc
 
 var errTime = errors.New("fetching for this scan takes too long")
 
-// reason is why an artifact was not fetched, without its name.
+// reason returns why an artifact was not fetched, without its name.
 func reason(ctx context.Context, err error) string {
 	failed := new(fetch.Error)
 	switch {
@@ -238,7 +238,7 @@ func reason(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// one fetches one artifact, by the rules for its tree, and lends it to the scan.
+// one fetches one artifact by the rules for its tree, and adds it to dir.
 func (g *fetching) one(ctx context.Context, mu *sync.Mutex, l jailed.Lack) (artifact.Pin, error) {
 	if g.mistake != nil {
 		return artifact.Pin{}, g.mistake
@@ -273,8 +273,8 @@ func (g *fetching) one(ctx context.Context, mu *sync.Mutex, l jailed.Lack) (arti
 	return before.pin, g.get(ctx, l.Artifact, before.pin)
 }
 
-// get gets what an artifact was resolved to, and lends it to the scan. In between another scan
-// may have cut the directory to its size.
+// get fetches a pinned artifact, and adds it to dir. In between, trim for another scan may have
+// removed it.
 func (g *fetching) get(ctx context.Context, a artifact.Artifact, pin artifact.Pin) (err error) {
 	for range 3 {
 		if err = g.client.Get(ctx, a, pin); err != nil {
@@ -295,7 +295,7 @@ func (g *fetching) End() {
 	}
 }
 
-// trim cuts the directory to its size. Scans that run keep what they were lent.
+// trim reduces the directory to its size. Running scans keep the artifacts in their directories.
 func (f *Fetcher) trim() {
 	f.trimming.Lock()
 	defer f.trimming.Unlock()

@@ -10,11 +10,11 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// maxQuoted bounds what is quoted of a child's last words, in bytes.
+// maxQuoted limits the quotation of a child's output, in bytes.
 const maxQuoted = 200
 
-// describe says why a child died, so that "the process" goes before it, and whether a
-// limit ended it.
+// describe returns why a child died, as a predicate for "the process", and whether a limit
+// ended it.
 func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 	memory := fmt.Sprintf("took more than the %s of memory it may have", bytesText(l.Memory))
 	switch {
@@ -26,7 +26,7 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 		return fmt.Sprintf("took longer than the %v a scan may", l.Wall), true
 	case end.Cause != nil:
 		return escape.Line(end.Cause.Error()), true
-	case end.Signal == "SIGKILL" && end.CPU >= l.CPU/4*3: // on a busy machine the kernel reports less than it counts
+	case end.Signal == "SIGKILL" && end.CPU >= l.CPU/4*3: // on a busy machine the kernel reports less time than it counts
 		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
 	case strings.Contains(end.Output, "stack exceeds"), strings.Contains(end.Output, "stack overflow"):
 		return "overflowed its stack", false
@@ -41,13 +41,13 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 	return fmt.Sprintf("ended with code %d and no report", end.Code), false
 }
 
-// firstLine is the first line of what a child said, safe to show.
+// firstLine returns the first line of a child's output, safe to show.
 func firstLine(said string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	return escape.Line(clip(strings.TrimSpace(line), maxQuoted))
 }
 
-// clip cuts text to at most n bytes and an ellipsis, between characters.
+// clip shortens text to at most n bytes and an ellipsis, between characters.
 func clip(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -58,7 +58,7 @@ func clip(text string, n int) string {
 	return text[:n] + "…"
 }
 
-// bytesText is a number of bytes for people.
+// bytesText returns a number of bytes as text for people.
 func bytesText(n int64) string {
 	if n%(1<<30) == 0 {
 		return fmt.Sprintf("%d GiB", n>>30)
@@ -66,5 +66,5 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// text makes text of several lines safe to show.
+// text returns text of several lines in a form that is safe to show.
 func text(s string) string { return strings.Join(escape.GuardedLines(s), "\n") }

@@ -10,39 +10,39 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Fetcher gets what scans lack of what lies outside of the repository. A child only names
-// what it lacks: what of it may be fetched is decided by rules that the child has no part in.
+// Fetcher fetches artifacts for scans. A child only names what it lacks; the rules for what may be
+// fetched are out of its control.
 type Fetcher interface {
-	// Begin begins to fetch for a scan. What is there already is in the answer.
+	// Begin begins to fetch for a scan, and returns the artifacts that are available already.
 	Begin(context.Context, Request) (Fetching, []Fetched, error)
 }
 
 // Fetching fetches for one scan. It is used by one goroutine.
 type Fetching interface {
-	// Dir is a store that has what was fetched for this scan, and nothing else. Children read it.
+	// Dir is a store with the artifacts of this scan only. Children read it.
 	Dir() string
-	// Fetch fetches what a child lacks, and says what became of each.
+	// Fetch fetches what a child lacks, and returns the outcome of each.
 	Fetch(context.Context, []Lack) []Fetched
 	// End removes the store.
 	End()
 }
 
-// Lack is an artifact that a tree of the change asks for.
+// Lack is a missing artifact that a tree of the change refers to.
 type Lack struct {
 	// Base is set for the tree of the base.
 	Base     bool              `json:"base,omitempty"`
 	Artifact artifact.Artifact `json:"artifact"`
 }
 
-// Fetched is what became of an artifact: what it is, or why it is not there.
+// Fetched is the outcome of fetching an artifact: its pin, or why it is missing.
 type Fetched struct {
 	Lack
 	Pin artifact.Pin `json:"pin"`
-	// Why is one line for people, without control characters; empty if it is there.
+	// Why is one line for people, without control characters; empty if it was fetched.
 	Why string `json:"why,omitempty"`
 }
 
-// Artifacts are what a child may read of what lies outside.
+// Artifacts are the artifacts that a child may read.
 type Artifacts struct {
 	Dir     string    `json:"dir"`
 	Fetched []Fetched `json:"fetched,omitempty"`
@@ -50,14 +50,14 @@ type Artifacts struct {
 	Last bool `json:"last,omitempty"`
 }
 
-// LacksMessage is the last one of a child that lacks artifacts.
+// LacksMessage is the last message of a child that lacks artifacts.
 type LacksMessage struct {
 	Artifacts []Lack `json:"artifacts"`
 }
 
 const (
-	// maxRounds is how often a child is started again with what was fetched for it: how deep
-	// artifacts may ask for others.
+	// maxRounds is how often a child is started again with newly fetched artifacts: the
+	// maximum depth of artifacts that need others.
 	maxRounds = 8
 	// MaxLacks is how many artifacts a child may name at once.
 	MaxLacks = 1000
@@ -76,14 +76,14 @@ func (m *LacksMessage) check() error {
 	return nil
 }
 
-// outside is what a scan has of what lies outside.
+// outside has the artifacts of a scan.
 type outside struct {
 	fetching Fetching
 	fetched  []Fetched
 	rounds   int
 }
 
-// begin begins to fetch, if there is a fetcher. It is nil without.
+// begin begins to fetch. It returns nil without a fetcher.
 func (t *attempts) begin(ctx context.Context) (*outside, error) {
 	if t.scanner.Fetcher == nil {
 		return nil, nil
@@ -95,7 +95,7 @@ func (t *attempts) begin(ctx context.Context) (*outside, error) {
 	return &outside{fetching: fetching, fetched: there}, nil
 }
 
-// artifacts are those of the next child.
+// artifacts returns the artifacts for the next child.
 func (o *outside) artifacts() *Artifacts {
 	if o == nil {
 		return nil
@@ -103,14 +103,14 @@ func (o *outside) artifacts() *Artifacts {
 	return &Artifacts{Dir: o.fetching.Dir(), Fetched: o.fetched, Last: o.rounds >= maxRounds}
 }
 
-// end removes what was fetched for the scan.
+// end removes the scan's artifacts.
 func (o *outside) end() {
 	if o != nil {
 		o.fetching.End()
 	}
 }
 
-// fetch gets what a child lacks. The time that it takes is not the scan's.
+// fetch fetches what a child lacks. The time for that does not count in Limits.Wall.
 func (t *attempts) fetch(ctx context.Context, lacks []Lack) error {
 	if t.outside == nil || t.outside.rounds >= maxRounds {
 		return &forgedError{"it asks for artifacts, and nothing is fetched"}
@@ -130,14 +130,14 @@ func (t *attempts) fetch(ctx context.Context, lacks []Lack) error {
 	return nil
 }
 
-// wall ends a scan that takes too long, but for the time in which it is paused.
+// wall ends a scan that takes too long. The time during which it is paused does not count.
 type wall struct {
 	timer *time.Timer
 	left  time.Duration
 	since time.Time
 }
 
-// newWall returns a context that ends with errWall.
+// newWall returns a context that ends with errWall after limit.
 func newWall(ctx context.Context, limit time.Duration) (context.Context, *wall, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &wall{left: limit, since: time.Now(), timer: time.AfterFunc(limit, func() { cancel(errWall) })}

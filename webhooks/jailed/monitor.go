@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// monitor is what the parent knows of a child while it runs. It is safe for concurrent
+// monitor is the parent's knowledge of a running child. It is safe for concurrent
 // use.
 type monitor struct {
-	// progress is nil when nobody wants to know.
+	// progress is nil if the caller of Scan gave no Progress.
 	progress *relay
-	// mostRoot is how long a root may be at work.
+	// mostRoot is the maximum time for one root.
 	mostRoot time.Duration
 
-	mu      sync.Mutex
-	stage   string
-	working map[int]work
-	told    time.Time // when progress was told last
+	mu       sync.Mutex
+	stage    string
+	working  map[int]work
+	reported time.Time // when progress was reported last
 }
 
-// work is a root at work.
+// work is a root that is being rendered.
 type work struct {
 	root  string
 	since time.Time
@@ -40,17 +40,17 @@ func newMonitor(progress Progress, mostRoot time.Duration) *monitor {
 	return w
 }
 
-// end is for a child that says nothing more. Afterwards no progress is reported.
+// end is called after the child's last message. Afterwards no progress is reported.
 func (w *monitor) end() {
 	if w.progress != nil {
 		w.progress.end()
 	}
 }
 
-// tellEvery is the least time between two reports of progress of one stage.
-const tellEvery = 250 * time.Millisecond
+// reportEvery is the minimum interval between two reports of progress of one stage.
+const reportEvery = 250 * time.Millisecond
 
-// take believes a message.
+// take processes a message.
 func (w *monitor) take(m *Message) error {
 	if err := m.check(); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (w *monitor) take(m *Message) error {
 
 func (w *monitor) takeStage(s *StageMessage) {
 	now := time.Now()
-	if w.progress != nil && (s.Name != w.stage || now.Sub(w.told) >= tellEvery) {
+	if w.progress != nil && (s.Name != w.stage || now.Sub(w.reported) >= reportEvery) {
 		w.progress.put(*s)
-		w.told = now
+		w.reported = now
 	}
 	w.stage = s.Name
 }
 
-// suspects are the roots at work, in order, each once.
+// suspects returns the roots that are being rendered, sorted, each once.
 func (w *monitor) suspects() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *monitor) suspects() []string {
 	return slices.Compact(roots)
 }
 
-// slow is the root that has been at work for longest, if that is too long.
+// slow returns the root with the longest time, if that exceeds mostRoot.
 func (w *monitor) slow(now time.Time) (root string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,17 +105,17 @@ func (w *monitor) slow(now time.Time) (root string, ok bool) {
 	return root, ok
 }
 
-// errTooMuch ends a child that says more than it may.
+// errTooMuch ends a child whose output exceeds its limit.
 var errTooMuch = errors.New("said more than it may")
 
-// answer is what a child ended with.
+// answer is the last message of a child.
 type answer struct {
 	*Message
 	report []byte
 }
 
-// listen reads what a child says until its answer and the end, or something that is
-// wrong. An io.EOF is a child that ended without an answer.
+// listen reads the child's messages until its answer and the end of its output, or until an
+// error. It returns io.EOF for a child that ended without an answer.
 func (w *monitor) listen(results io.Reader, most int64) (*answer, error) {
 	limited := &io.LimitedReader{R: results, N: most}
 	from := bufio.NewReaderSize(limited, 64<<10)
@@ -153,7 +153,7 @@ func (w *monitor) listen(results io.Reader, most int64) (*answer, error) {
 	}
 }
 
-// cutOff reports whether a child ended by its deadline and not by itself.
+// cutOff returns errTooMuch if the limit of the output was reached, and io.EOF for a partial answer.
 func cutOff(err error, limited *io.LimitedReader) error {
 	if limited.N <= 0 {
 		return errTooMuch

@@ -11,11 +11,11 @@ import (
 // probeTime is how long a child may take to enter its jail.
 const probeTime = 30 * time.Second
 
-// errProbed ends a child that was only to enter its jail.
+// errProbed ends a child that only had to enter its jail.
 var errProbed = errors.New("it has entered its jail")
 
-// Probe reports whether a child can enter a whole jail here, by having one do so. Its error
-// is a *jail.UnavailableError when the system refuses.
+// Probe checks whether a child can enter a complete jail here, by starting one. Its error
+// is a *jail.UnavailableError when the system does not support it.
 func (s *Scanner) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

@@ -1,35 +1,35 @@
 package jailed
 
-// relay passes progress on to a reader that may be slow, without keeping the child waiting:
-// of what comes meanwhile the last is reported.
+// relay passes progress on to a Progress that may be slow, without blocking the child: if several
+// reports arrive during a call, only the last is passed on.
 type relay struct {
-	tell   Progress
-	latest chan StageMessage
-	over   chan struct{}
+	progress Progress
+	latest   chan StageMessage
+	over     chan struct{}
 }
 
-// newRelay begins to pass progress on, until end.
-func newRelay(tell Progress) *relay {
-	b := &relay{tell: tell, latest: make(chan StageMessage, 1), over: make(chan struct{})}
+// newRelay returns a relay that passes progress on until end is called.
+func newRelay(progress Progress) *relay {
+	b := &relay{progress: progress, latest: make(chan StageMessage, 1), over: make(chan struct{})}
 	go func() {
 		defer close(b.over)
 		for s := range b.latest {
-			b.tell(s.Name, s.Done, s.Total)
+			b.progress(s.Name, s.Done, s.Total)
 		}
 	}()
 	return b
 }
 
-// put is for one goroutine, the one that ends it.
+// put is called by one goroutine, which also calls end.
 func (b *relay) put(s StageMessage) {
 	select {
-	case <-b.latest: // overtaken
+	case <-b.latest: // replaced by s
 	default:
 	}
 	b.latest <- s
 }
 
-// end waits until what was put last is reported. From then on nothing is.
+// end waits until the last progress was passed on. Afterwards none is.
 func (b *relay) end() {
 	close(b.latest)
 	<-b.over

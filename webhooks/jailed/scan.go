@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Reasons of ours to end a child.
+// Reasons for which the parent ends a child.
 var (
 	errWall = errors.New("the scan took too long")
 	errSlow = errors.New("a root took too long")
@@ -45,11 +45,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Scan scans. When ctx ends, the child and all it started are killed at once, and the
-// error is the cause of that. Other errors are an *InputError if the repository is at
-// fault, a *DeathError if children died without telling of a root that can be left
-// out, a *jail.UnavailableError when the system cannot build the jail, and one that is
-// ErrForged when a child says what no scan does.
+// Scan scans a change. When ctx ends, the child and all its processes are killed at once, and the
+// error is the cause of ctx. Other errors are an *InputError if the cause is in the repository,
+// a *DeathError if children died and no single root can be left out, a *jail.UnavailableError
+// if the system does not support the jail, and ErrForged if a child's output is none of a scan.
 func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) (*Outcome, error) {
 	t := &attempts{
 		scanner: s, limits: s.Limits.withDefaults(), request: request, progress: progress,
@@ -72,14 +71,14 @@ func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) 
 	return t.run(ctx)
 }
 
-// attempts is one Scan: a child after the other, until one lives to report.
+// attempts is the state of one Scan: it starts one child after the other, until one reports.
 type attempts struct {
 	scanner  *Scanner
 	limits   Limits
 	request  Request
 	progress Progress
 	log      *slog.Logger
-	// asked is the caller's context, as opposed to that with our limit.
+	// asked is the caller's context, without our limit.
 	asked context.Context
 
 	wall    *wall
@@ -119,12 +118,12 @@ func (t *attempts) run(ctx context.Context) (*Outcome, error) {
 			return nil, &DeathError{Stage: child.monitor.stage, Death: *death, Tries: len(t.died)}
 		}
 		if several {
-			workers = 1 // to see which one it is
+			workers = 1 // to find the cause
 		}
 	}
 }
 
-// learn leaves the root of a death out of the next try, and reports whether that changes
+// learn omits the root of a death from the next job, and reports whether that changes
 // anything.
 func (t *attempts) learn(d *Death) bool {
 	if d.Root == "" {
@@ -142,7 +141,7 @@ func (t *attempts) learn(d *Death) bool {
 	return true
 }
 
-// failed is the error of a child that did not start.
+// failed returns the error for a child that did not start.
 func (t *attempts) failed(ctx context.Context, err error) error {
 	if t.asked.Err() != nil {
 		return context.Cause(t.asked)
@@ -155,19 +154,19 @@ func (t *attempts) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("scan in a jail: %w", err)
 }
 
-// child is one try.
+// child is one attempt.
 type child struct {
 	*jail.Child
 	attempts *attempts
 	monitor  *monitor
-	// slow is the root that took too long, for the reader of done.
+	// slow is the root that took too long. It may be read after done is closed.
 	slow string
-	// lacks are what it named as the last word.
+	// lacks are the artifacts in its last message.
 	lacks []Lack
 	done  chan struct{}
 }
 
-// start starts a child on the job.
+// start starts a child with the job.
 func (t *attempts) start(ctx context.Context, workers int) (*child, error) {
 	artifacts := t.outside.artifacts()
 	input, err := json.Marshal(Job{Request: t.request, Workers: workers, Refused: t.refused, Artifacts: artifacts})
@@ -196,17 +195,17 @@ func (t *attempts) start(ctx context.Context, workers int) (*child, error) {
 		return nil, err
 	}
 	out := &child{Child: started, attempts: t, monitor: newMonitor(t.progress, t.limits.Root), done: make(chan struct{})}
-	go out.hurry()
+	go out.watchTime()
 	return out, nil
 }
 
-// hurryEvery is how often the time of roots is looked at.
-const hurryEvery = 100 * time.Millisecond
+// watchTimeEvery is how often the times of roots are checked.
+const watchTimeEvery = 100 * time.Millisecond
 
-// hurry ends the child when a root takes too long.
-func (c *child) hurry() {
+// watchTime kills the child when a root takes too long.
+func (c *child) watchTime() {
 	defer close(c.done)
-	ticker := time.NewTicker(hurryEvery)
+	ticker := time.NewTicker(watchTimeEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -222,16 +221,15 @@ func (c *child) hurry() {
 	}
 }
 
-// read makes an Outcome of an answer. One is read at a time: while it is, a false one may
-// take much memory.
+// read decodes an answer. Only one is decoded at a time, since a forged one may need much
+// memory.
 func (t *attempts) read(a *answer) (*Outcome, error) {
 	t.scanner.reading.Lock()
 	defer t.scanner.reading.Unlock()
 	return a.outcome(&t.request, t.refused)
 }
 
-// outcome waits for the child. Without an outcome there is a death or an error, or what it
-// lacks is known.
+// outcome waits for the child. If all results are nil, c.lacks has the missing artifacts.
 func (c *child) outcome() (*Outcome, *Death, error) {
 	answer, err := c.monitor.listen(c.Results, c.attempts.limits.Output)
 	defer c.monitor.end()
@@ -268,7 +266,7 @@ func (c *child) forged(err error, end jail.Ended) error {
 	return &forgedError{escape.Line(err.Error())}
 }
 
-// death names the root at fault, if it is known.
+// death returns the Death of the child, with the root that is the cause if it is known.
 func (c *child) death(end jail.Ended) *Death {
 	d := &Death{}
 	d.Why, d.Limit = c.attempts.limits.describe(end)

@@ -9,11 +9,11 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// maxObjects bounds the objects of JSON in a report: each may take 1.3 KiB once it is
-// decoded, and three bytes before. A finding has six or more.
+// maxObjects limits the JSON objects in a report: each may need 1.3 KiB of memory when it is
+// decoded, and has three bytes of text. A finding has six or more.
 const maxObjects = 200_000
 
-// outcome makes an Outcome of a child's answer, if it is one to this request.
+// outcome returns the Outcome of a child's answer, if it matches the request.
 func (a *answer) outcome(r *Request, refused []Refusal) (*Outcome, error) {
 	if !utf8.Valid(a.report) {
 		return nil, fmt.Errorf("%w: a report that is not UTF-8", ErrForged)
@@ -38,7 +38,7 @@ func (a *answer) outcome(r *Request, refused []Refusal) (*Outcome, error) {
 	return &Outcome{Report: read, FailOn: failOn}, nil
 }
 
-// matches reports whether a report is one of this request.
+// matches returns an error unless a report belongs to the request.
 func (r *Request) matches(read *report.Report) error {
 	head := revision(r.Head, r.HeadName)
 	if read.Change.Head != head {

@@ -5,26 +5,26 @@ import (
 	"fmt"
 )
 
-// The parent sends a job. The child sends messages, each a line of JSON, and ends with
-// an answer, which the report follows. The parent believes nothing of it: a repository
-// may have taken the child over.
+// The parent sends a job. The child sends messages, each a line of JSON, and ends with an
+// answer, after which the report follows. The parent trusts none of it: a repository may
+// have taken the child over.
 
-// Job is what the parent sends.
+// Job is the input of a child.
 type Job struct {
 	Request Request   `json:"request"`
 	Workers int       `json:"workers"`
 	Refused []Refusal `json:"refused,omitempty"`
-	// Artifacts are nil when none are used.
+	// Artifacts is nil if no artifacts are fetched.
 	Artifacts *Artifacts `json:"artifacts,omitempty"`
 }
 
-// Refusal is a root that is not to be rendered. Paths in git are bytes, not text.
+// Refusal is a root that must not be rendered. Paths in git are bytes, not text.
 type Refusal struct {
 	Root []byte `json:"root"`
 	Why  string `json:"why"`
 }
 
-// Message is a line from the child. One field is set.
+// Message is a line from the child. Exactly one field is set.
 type Message struct {
 	Stage   *StageMessage  `json:"stage,omitempty"`
 	Begin   *BeginMessage  `json:"begin,omitempty"`
@@ -35,14 +35,14 @@ type Message struct {
 	Failure *ErrorMessage  `json:"failure,omitempty"`
 }
 
-// StageMessage is what scanner.Input.Progress receives.
+// StageMessage has the arguments of scanner.Input.Progress.
 type StageMessage struct {
 	Name  string `json:"name"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// BeginMessage says that a root is at work, until an EndMessage with its ID.
+// BeginMessage means that a root is being rendered, until an EndMessage with its ID.
 type BeginMessage struct {
 	ID   int    `json:"id"`
 	Root []byte `json:"root"`
@@ -52,28 +52,28 @@ type EndMessage struct {
 	ID int `json:"id"`
 }
 
-// AnswerMessage is the last one. A report of that many bytes follows.
+// AnswerMessage is the last message. A report of that many bytes follows.
 type AnswerMessage struct {
 	Bytes  int    `json:"bytes"`
 	FailOn string `json:"failOn,omitempty"`
 }
 
-// ErrorMessage is the last one of a scan without a report: for a mistake the repository
-// is at fault.
+// ErrorMessage is the last message of a scan without a report: in Mistake if the cause is in the
+// repository.
 type ErrorMessage struct {
 	Message string `json:"message"`
 }
 
 const (
-	// maxLine bounds a line of the child, in bytes.
+	// maxLine limits a line of the child, in bytes.
 	maxLine = 1 << 20
-	// maxStage bounds the name of a stage.
+	// maxStage limits the name of a stage, in bytes.
 	maxStage = 32
-	// maxCount bounds what is counted in messages.
+	// maxCount limits numbers in messages.
 	maxCount = 1 << 30
-	// maxWorking bounds how many roots a child says are at work.
+	// maxWorking limits how many roots may be rendered at a time.
 	maxWorking = 1024
-	// maxMistake bounds the text of an error, in bytes.
+	// maxMistake limits the text of an error, in bytes.
 	maxMistake = 64 << 10
 )
 
@@ -107,7 +107,7 @@ func (s *StageMessage) check() error {
 	return nil
 }
 
-// Encode returns the message as a line.
+// Encode returns the message as a line of JSON.
 func (m Message) Encode() ([]byte, error) {
 	line, err := json.Marshal(m)
 	if err != nil {
@@ -116,7 +116,7 @@ func (m Message) Encode() ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// NewErrorMessage returns a message with as much of the text as may be sent.
+// NewErrorMessage returns a message with the text, shortened to maxMistake.
 func NewErrorMessage(text string) *ErrorMessage {
 	return &ErrorMessage{Message: clip(text, maxMistake)}
 }

@@ -1,9 +1,9 @@
-// Package playground is a page to try policies on: policies and bindings, an object and the state of
-// the cluster are given as YAML, and the page says what the API server answers, and what each part
-// of each expression evaluates to.
+// Package playground is a page for trying policies: policies and bindings, an object and the state of
+// the cluster are given as YAML, and the page shows the API server's answer, and the value of each
+// part of each expression.
 //
-// The page works without a script, by a button; with one it answers as one types. What is typed is
-// judged by Processes, which are jailed and bounded, and end with what goes on too long; a client
-// may ask only so often. Nothing is kept: a link carries all fields in its fragment, which browsers
-// send nobody.
+// The page works without a script, by a button; with a script it updates while the user types.
+// Processes judges the input in jailed processes with limits, which are killed when they take too
+// long; the number of requests of a client is limited. Nothing is stored: a link has all fields in
+// its fragment, which browsers do not send.
 package playground

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// drawnLine is a line of a message of the compiler of CEL: Before, At and After when it is one of the
-// expression and a line of dots below ended with a caret under At.
+// drawnLine is a line of an error message of the CEL compiler. If the line is one of the expression,
+// and the next line had a caret, At is the character above the caret; Before and After are the rest.
 type drawnLine struct {
 	Before, At, After string
 	Marked            bool
 }
 
-// below are the dots, and the caret, under a line of an expression: one for each character, wide ones
-// under wide characters.
+// below matches the line of dots with a caret under a line of an expression. It has one dot for each
+// character, a wide one under a wide character.
 var below = regexp.MustCompile(`^( *\| )([.．]*)[\^＾]$`)
 
-// drawn returns the lines of a message with the characters marked at which its carets point. A caret on
-// a line of its own would be elsewhere where lines are wrapped or characters are wide.
+// drawn returns the lines of a message with the characters above its carets marked. A caret on
+// its own line would be misplaced where lines are wrapped or characters are wide.
 func drawn(text string) []drawnLine {
 	var out []drawnLine
 	for line := range strings.SplitSeq(text, "\n") {

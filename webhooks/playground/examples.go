@@ -20,9 +20,9 @@ import (
 //go:embed examples/*.txtar
 var exampleFiles embed.FS
 
-// Example is a request to begin with.
+// Example is an example request.
 type Example struct {
-	// Name is that in URLs; Title and About are for people.
+	// Name is its name in URLs; Title and About are for people.
 	Name, Title, About string
 	Request            report.PlaygroundRequest
 }
@@ -40,20 +40,20 @@ var examples = sync.OnceValue(func() []Example {
 	for _, name := range names {
 		data, err := exampleFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // it was found
+			panic(err) // Glob found it
 		}
 		all = append(all, exampleOf(name, data))
 	}
 	return all
 })
 
-// exampleOf reads an example: its comment has the title and, below, what it is about; its files are
-// the fields of the request.
+// exampleOf parses an example: its comment has the title and, below it, the description; its files
+// are the fields of the request.
 func exampleOf(name string, data []byte) Example {
 	a := txtar.Parse(data)
 	title, about, _ := strings.Cut(strings.TrimSpace(string(a.Comment)), "\n")
 	base := strings.TrimSuffix(path.Base(name), ".txtar")
-	_, base, _ = strings.Cut(base, "-") // the number that orders them
+	_, base, _ = strings.Cut(base, "-") // without the number for the order
 	e := Example{Name: base, Title: title, About: strings.TrimSpace(about)}
 	r := &e.Request
 	for _, f := range a.Files {
@@ -95,7 +95,7 @@ func archive(files map[string]string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// functions are those of the templates.
+// functions are the functions of the templates.
 var functions = template.FuncMap{
 	"list": func(all ...string) []string { return all },
 	"tone": func(line string) string {

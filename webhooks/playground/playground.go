@@ -30,28 +30,28 @@ var ownStyle string
 //go:embed static/playground.js
 var ownScript string
 
-// Path is where the page is.
+// Path is the path of the page.
 const Path = "/playground"
 
-// MaxBody is the most bytes of a request.
+// MaxBody is the maximum size of a request, in bytes.
 const MaxBody = 512 << 10
 
-// Judge says what the server answers.
+// Judge returns the API server's answer to a request.
 type Judge interface {
 	Answer(ctx context.Context, r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error)
 }
 
-// Config is what the page needs.
+// Config is the configuration of the page.
 type Config struct {
 	Judge Judge
-	// Home is where the name of the site leads; empty for the page itself.
+	// Home is the target of the link on the site's name; empty for the page itself.
 	Home string
-	// Style is the style of the other pages of the site; empty for that of reports.
+	// Style is the style sheet of the site's other pages; empty for that of reports.
 	Style   string
 	Version string
 	// Versions are the minor versions of Kubernetes to choose from, the latest first.
 	Versions []string
-	// Client names the client of a request, for the rate; the address when nil.
+	// Client identifies the client of a request, to limit its requests; nil uses the address.
 	Client func(*http.Request) string
 	Log    *slog.Logger
 }
@@ -64,7 +64,7 @@ type Playground struct {
 	style, script asset
 }
 
-// asset is a file that the page uses. Its name has its hash.
+// asset is a static file of the page. Its name contains its hash.
 type asset struct{ name, contentType, text string }
 
 func newAsset(name, ending, contentType, text string) asset {
@@ -72,7 +72,7 @@ func newAsset(name, ending, contentType, text string) asset {
 	return asset{name + "." + hex.EncodeToString(sum[:6]) + ending, contentType, text}
 }
 
-// New returns the page.
+// New returns a Playground.
 func New(c Config) (*Playground, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -102,11 +102,11 @@ func New(c Config) (*Playground, error) {
 	return p, nil
 }
 
-// policy lets the page use its own style sheet and script, and ask its own service.
+// policy lets the page load its own style sheet and script, and send requests to its own service.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Handler serves the page at Path, and what it needs below.
+// Handler returns the handler of the page at Path, and of the paths below it.
 func (p *Playground) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, p.show)
@@ -129,7 +129,7 @@ func (p *Playground) Handler() http.Handler {
 	})
 }
 
-// view is what the page shows.
+// view is the data of the page's template.
 type view struct {
 	Request  report.PlaygroundRequest
 	Examples []Example
@@ -139,15 +139,15 @@ type view struct {
 	Script   string
 	Home     string
 	Version  string
-	// Operations and Versions are those to choose from.
+	// Operations and Versions are the choices.
 	Operations, Versions []string
 }
 
-// result is what the page says to a request.
+// result is the part of the page with the answer to a request.
 type result struct {
 	Problems, Notes []report.PlaygroundProblem
 	Explain         *report.ExplainReport
-	// Class colours it: deny, warn, clean or none.
+	// Class is its colour: deny, warn, clean or none.
 	Class string
 }
 
@@ -180,7 +180,7 @@ func (p *Playground) show(w http.ResponseWriter, r *http.Request) {
 	p.page(w, http.StatusOK, &view{Request: chosen.Request, Example: chosen})
 }
 
-// submit answers the form of a browser without a script.
+// submit handles the form of a browser without a script.
 func (p *Playground) submit(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		status, text := bodyError(err)
@@ -201,7 +201,7 @@ func (p *Playground) submit(w http.ResponseWriter, r *http.Request) {
 	p.page(w, status, v)
 }
 
-// requestOf reads a form.
+// requestOf returns the request in a form.
 func requestOf(r *http.Request) report.PlaygroundRequest {
 	of := func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
 	return report.PlaygroundRequest{
@@ -217,7 +217,7 @@ func bodyError(err error) (status int, text string) {
 	return http.StatusBadRequest, "The request cannot be read."
 }
 
-// ask has the judge answer, if the client may ask now.
+// ask returns the judge's answer, unless the client has sent too many requests.
 func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *report.PlaygroundAnswer, status int, text string) {
 	if !slices.Contains(operations, q.Operation) && q.Operation != "" {
 		return nil, http.StatusBadRequest, "The operation is none of " + strings.Join(operations, ", ") + "."
@@ -255,7 +255,7 @@ func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *repor
 
 var operations = []string{"CREATE", "UPDATE", "DELETE"}
 
-// answer answers the script: with a part of the page.
+// answer handles requests of the script: it sends a part of the page.
 func (p *Playground) answer(w http.ResponseWriter, r *http.Request) {
 	q := &report.PlaygroundRequest{}
 	if err := json.NewDecoder(r.Body).Decode(q); err != nil {
@@ -272,7 +272,7 @@ func (p *Playground) answer(w http.ResponseWriter, r *http.Request) {
 	p.fragment(w, status, resultOf(answer), answer)
 }
 
-// fragment sends a result as HTML, and as it is.
+// fragment sends a result as HTML, with the answer as JSON.
 func (p *Playground) fragment(w http.ResponseWriter, status int, shown *result, answer *report.PlaygroundAnswer) {
 	var page bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&page, "result", shown); err != nil {
@@ -290,7 +290,7 @@ func (p *Playground) fragment(w http.ResponseWriter, status int, shown *result, 
 	p.send(w, status, "application/json", data)
 }
 
-// suite sends the suite of a request.
+// suite sends the test suite of a request.
 func (p *Playground) suite(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		status, text := bodyError(err)

@@ -18,30 +18,30 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// Processes judges requests in processes of their own, which go on from one request to the next.
-// What takes too long, or too much memory, ends its process.
+// Processes judges requests in processes of their own, which serve one request after the other.
+// A process that takes too long, or too much memory, is killed.
 type Processes struct {
-	// Program is preadmit's own file, and Args the hidden command that judges in a jail.
+	// Program is preadmit's own executable, and Args the hidden command that judges in a jail.
 	Program string
 	Args    []string
-	// Count is how many there are at most; 0 is 1.
+	// Count is the maximum number of processes; 0 is 1.
 	Count int
-	// Memory is what each may have, in bytes, and Time what an answer may take; 0 is 1 GiB and 5 s.
+	// Memory is the limit of each, in bytes, and Time that of an answer; 0 is 1 GiB and 5 s.
 	Memory int64
 	Time   time.Duration
-	// BestEffort judges with as much of a jail as the system has, and Plain are Args without one, for
-	// a system that has none; nil where one is required.
+	// BestEffort allows a jail with the parts that the system supports. Plain are the arguments
+	// without a jail, for a system that supports none; nil if a jail is required.
 	BestEffort bool
 	Plain      []string
 	Log        *slog.Logger
 
 	once  sync.Once
 	slots chan struct{}
-	// waiting bounds the requests that wait for a process.
+	// waiting limits the requests that wait for a process.
 	waiting chan struct{}
 
 	mu sync.Mutex
-	// idle are those that wait, the one that was asked last at the end; busy is how many judge.
+	// idle has processes without a request, the last used at the end; busy counts those that judge.
 	idle []*process
 	busy int
 }
@@ -52,13 +52,13 @@ const maxWaiting = 32
 // maxWait is how long a request waits for a process.
 const maxWait = 15 * time.Second
 
-// maxLine is the most bytes of an answer.
+// maxLine is the maximum size of an answer, in bytes.
 const maxLine = 16 << 20
 
 var (
-	// ErrBusy: too many requests wait.
+	// ErrBusy means that too many requests wait.
 	ErrBusy = errors.New("too many requests are being judged: try again in a moment")
-	// ErrEnded: the process that judged ended.
+	// ErrEnded means that the process died while judging.
 	ErrEnded = errors.New("judging this took too long or too much memory: make the expressions or the object smaller")
 )
 
@@ -112,7 +112,7 @@ func (p *Processes) Answer(ctx context.Context, r *report.PlaygroundRequest) (*r
 	return answer, nil
 }
 
-// Close ends all processes that are idle.
+// Close ends all idle processes.
 func (p *Processes) Close() {
 	p.once.Do(p.init)
 	p.mu.Lock()
@@ -120,7 +120,7 @@ func (p *Processes) Close() {
 	p.leave(0)
 }
 
-// leave ends all idle processes but as many, those that were asked last. The lock is held.
+// leave ends all idle processes except the n last used. The caller holds p.mu.
 func (p *Processes) leave(n int) {
 	for len(p.idle) > max(n, 0) {
 		p.idle[0].end()
@@ -128,7 +128,7 @@ func (p *Processes) leave(n int) {
 	}
 }
 
-// Start starts a process before anybody asks.
+// Start starts a process before the first request.
 func (p *Processes) Start() error {
 	p.once.Do(p.init)
 	one, err := p.take("")
@@ -138,8 +138,8 @@ func (p *Processes) Start() error {
 	return err
 }
 
-// take returns a process that is idle and judges as a version, or a new one, in whose place one of
-// another version may have to end.
+// take returns an idle process for a version of Kubernetes, or a new one. For a new one, an idle one
+// of another version may be ended.
 func (p *Processes) take(version string) (*process, error) {
 	p.mu.Lock()
 	p.busy++
@@ -169,7 +169,7 @@ func (p *Processes) take(version string) (*process, error) {
 	return one, nil
 }
 
-// giveBack has a process wait for the next request; nil for one that ended.
+// giveBack makes a process idle; nil for one that ended.
 func (p *Processes) giveBack(one *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,12 +178,12 @@ func (p *Processes) giveBack(one *process) {
 	}
 }
 
-// process is one that judges.
+// process is a process that judges.
 type process struct {
 	in      io.WriteCloser
 	answers chan []byte
 	kill    func()
-	// version is that of Kubernetes, as which it judges.
+	// version is the version of Kubernetes that it emulates.
 	version string
 }
 
@@ -232,11 +232,11 @@ func (p *Processes) plain(more []string) (*process, error) {
 	}
 	one := &process{in: in, kill: func() { _ = c.Process.Kill(); _ = in.Close() }}
 	one.read(out)
-	go func() { _ = c.Wait() }() // it has been asked to end
+	go func() { _ = c.Wait() }() // it was asked to end
 	return one, nil
 }
 
-// read passes on what the process says.
+// read starts to pass on the lines of the process.
 func (o *process) read(from io.Reader) {
 	o.answers = make(chan []byte)
 	go func() {
@@ -259,7 +259,7 @@ func (o *process) read(from io.Reader) {
 	}()
 }
 
-// ask has the process answer.
+// ask sends a request to the process and returns its answer.
 func (o *process) ask(ctx context.Context, r *report.PlaygroundRequest, longest time.Duration) (*report.PlaygroundAnswer, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -301,7 +301,7 @@ func (o *process) end() {
 	_ = o.in.Close()
 	o.kill()
 	go func() {
-		for range o.answers { // so that the reader goes on to its end
+		for range o.answers { // so that the goroutine of read ends
 		}
 	}()
 }

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// askedAtOnce is how many requests a client may make at once, and askEvery the time after which
-	// it may make another. Typing makes three in a second.
+	// askedAtOnce is how many requests a client may send at once, and askEvery the interval
+	// for further ones. Typing sends three in a second.
 	askedAtOnce = 40
 	askEvery    = 200 * time.Millisecond
-	// askedTogether is how many requests of a client are judged, or wait for that, at a time.
+	// askedTogether is how many requests of a client may be judged or wait at a time.
 	askedTogether = 2
-	// maxClients is how many clients are known; then the rates of those that rest are forgotten.
+	// maxClients is how many clients are tracked; beyond it, idle ones are forgotten.
 	maxClients = 10_000
 )
 
-// rates bounds how often a client asks.
+// rates limits the requests of each client.
 type rates struct {
 	now func() time.Time
 
 	mu sync.Mutex
 	of map[string]*rate.Limiter
-	// judged counts the requests of clients that are being judged.
+	// judged counts the requests in progress, by client.
 	judged map[string]int
 }
 
@@ -32,7 +32,7 @@ func newRates(now func() time.Time) *rates {
 	return &rates{now: now, of: map[string]*rate.Limiter{}, judged: map[string]int{}}
 }
 
-// allow reports whether a client may ask now.
+// allow reports whether a client may send a request now.
 func (r *rates) allow(client string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *rates) allow(client string) bool {
 	return l.AllowN(now, 1)
 }
 
-// begin reports whether another request of a client may be judged; done is called when it was.
+// begin reports whether another request of a client may be judged; the caller calls done after it.
 func (r *rates) begin(client string) (done func(), ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// Moment is the time of everything but tokens and deliveries: nothing depends on it.
+// Moment is the time in all bodies except tokens and deliveries: nothing depends on it.
 const Moment = "2026-01-02T03:04:05Z"
 
-// maxDepth bounds objects in objects that are filled in.
+// maxDepth limits the depth of nested objects that are filled in.
 const maxDepth = 12
 
-// Complete returns the body of an answer with what the description requires beyond what the
-// handler has to say: addresses of other resources, counts, flags.
+// Complete returns the body of a response with the fields that the description requires and the
+// handler did not set: URLs of other resources, counts, flags.
 func (d *Description) Complete(route *routers.Route, status int, body any) (any, error) {
 	response := route.Operation.Responses.Status(status)
 	if body == nil || response == nil {
@@ -29,11 +29,11 @@ func (d *Description) Complete(route *routers.Route, status int, body any) (any,
 	return fill(response.Value.Content.Get("application/json").Schema.Value, body, 0), nil
 }
 
-// CompleteAs fills in a body as Complete does, by a schema of the description, for webhooks.
+// CompleteAs completes a body like Complete, by a named schema of the description, for webhooks.
 func (d *Description) CompleteAs(schema string, body map[string]any) map[string]any {
 	simple, err := plain(body)
 	if err != nil {
-		panic(fmt.Sprintf("%s cannot be JSON: %v", schema, err)) // the package's own map
+		panic(fmt.Sprintf("%s cannot be JSON: %v", schema, err)) // the body is one of this module
 	}
 	ref := d.doc.Components.Schemas[schema]
 	if ref == nil {
@@ -42,7 +42,7 @@ func (d *Description) CompleteAs(schema string, body map[string]any) map[string]
 	return fill(ref.Value, simple, 0).(map[string]any)
 }
 
-// plain returns a value as encoding/json decodes it.
+// plain returns a value in the form in which encoding/json decodes it.
 func plain(v any) (out any, err error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -51,7 +51,7 @@ func plain(v any) (out any, err error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// fill adds what a schema requires to a value.
+// fill adds the fields to a value that a schema requires.
 func fill(schema *openapi3.Schema, v any, depth int) any {
 	if depth > maxDepth {
 		return v
@@ -84,7 +84,7 @@ func fill(schema *openapi3.Schema, v any, depth int) any {
 	return v
 }
 
-// fillOne fills in by the first schema that the value then fits.
+// fillOne fills the value in by the first schema that it then satisfies.
 func fillOne(choices openapi3.SchemaRefs, v any, depth int) any {
 	for _, choice := range choices {
 		try := v
@@ -99,7 +99,7 @@ func fillOne(choices openapi3.SchemaRefs, v any, depth int) any {
 	return v
 }
 
-// zero is the plainest value of a schema.
+// zero returns the simplest value of a schema.
 func zero(schema *openapi3.Schema, depth int) any {
 	switch {
 	case schema.Nullable || depth > maxDepth:

@@ -18,19 +18,19 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 )
 
-// description is the part of GitHub's OpenAPI description that extract_test.go of package githubtest took
+// text is the part of GitHub's OpenAPI description that extract_test.go of package githubtest extracted
 // from @octokit/openapi; github.LICENSE is its license.
 //
 //go:embed github.json
 var text []byte
 
-// Description checks requests and answers against the description.
+// Description checks requests and responses against the description.
 type Description struct {
 	doc    *openapi3.T
 	router routers.Router
 }
 
-// Load returns the description. It is read once for all servers; nothing writes to it.
+// Load returns the description. It is parsed once for all servers and not modified afterwards.
 var Load = sync.OnceValues(func() (*Description, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
@@ -44,8 +44,8 @@ var Load = sync.OnceValues(func() (*Description, error) {
 	return &Description{doc, router}, nil
 })
 
-// goneForks mends the description: the repository of a pull request's head is null when
-// it was deleted, as GitHub's own schemas of webhooks say.
+// goneForks corrects the description: the repository of a pull request's head is null when
+// it was deleted, according to GitHub's own schemas of webhooks.
 func goneForks(doc *openapi3.T) {
 	for _, name := range []string{"pull-request", "pull-request-simple"} {
 		head := doc.Components.Schemas[name].Value.Properties["head"].Value
@@ -55,8 +55,8 @@ func goneForks(doc *openapi3.T) {
 	}
 }
 
-// Request checks a request with the body that was read of it, and returns what Complete,
-// Response and Params need.
+// Request checks a request, whose body was read already, and returns what Complete, Response and
+// Params need.
 func (d *Description) Request(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
 	route, params, err := d.router.FindRoute(oneSegment(r))
 	if err != nil {
@@ -81,8 +81,8 @@ func (d *Description) Request(r *http.Request, body []byte) (*openapi3filter.Req
 	return input, openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-// Response checks the answer to a request. Statuses that the description does not name
-// - GitHub describes few refusals - pass.
+// Response checks the response to a request. Statuses that the description does not have pass,
+// since GitHub describes few errors.
 func (d *Description) Response(input *openapi3filter.RequestValidationInput, status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -99,14 +99,14 @@ func (d *Description) Response(input *openapi3filter.RequestValidationInput, sta
 	})
 }
 
-// slash stands for the slashes of a ref in a path: GitHub takes them there as they are,
-// for which OpenAPI has no words.
+// slash replaces the slashes of a ref in a path: GitHub accepts these unescaped, which OpenAPI
+// cannot describe.
 const slash = "\u2215"
 
-// refPath is a path with a ref in the middle or at its end.
+// refPath matches a path with a ref in the middle or at its end.
 var refPath = regexp.MustCompile(`^(/repos/[^/]+/[^/]+/(?:commits|branches|compare|git/ref)/)(.+?)(/check-runs|/check-suites|/pulls)?$`)
 
-// oneSegment is a request whose ref has no slashes.
+// oneSegment returns the request with the slashes of its ref replaced.
 func oneSegment(r *http.Request) *http.Request {
 	part := refPath.FindStringSubmatch(r.URL.Path)
 	if part == nil {

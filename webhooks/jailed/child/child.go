@@ -23,16 +23,16 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// stackBytes bounds the stack of a goroutine: enough for all that limits of rendering
-// let through, so that what recurses without end ends soon.
+// stackBytes limits the stack of a goroutine: enough for everything within the limits of rendering,
+// so that endless recursion ends soon.
 const stackBytes = 256 << 20
 
-// Asker has another process of the jail judge, by PartMain, the targets of a release of Kubernetes
-// that this one does not imitate.
+// Asker starts another process in the jail, which runs PartMain, for the targets of another release
+// of Kubernetes than this process emulates.
 type Asker func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error)
 
-// Main is the other side of Scan. The process reads a job from in, writes to out,
-// and should end afterwards. It must have entered its jail. Roots with a schema of
+// Main is the child's side of jailed.Scanner.Scan. It reads a job from in and writes messages to
+// out; the process should end afterwards. It must have entered its jail. Roots with a schema of
 // their own are rendered by isolate.
 func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator, ask Asker) error {
 	j, err := readJob(in)
@@ -55,8 +55,9 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isola
 	return err
 }
 
-// PartMain does what an Asker is for: it reads a job from in, judges the targets of the release that
-// the process imitates, and writes what it says to out. What it lacks the other process names.
+// PartMain is the main function of a process that an Asker starts: it reads a job from in, judges
+// the targets of the release that the process emulates, and writes the part to out. Missing
+// artifacts are reported by the process that runs Main.
 func PartMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
 	j, err := readJob(in)
 	if err != nil {
@@ -82,10 +83,10 @@ func readJob(in io.Reader) (*job, error) {
 	return j, nil
 }
 
-// job is what the parent sent.
+// job is a jailed.Job.
 type job jailed.Job
 
-// mistake is an error that the repository is at fault for.
+// mistake is an error whose cause is in the repository.
 type mistake struct{ error }
 
 // opened is a job with its trees and configuration.
@@ -95,7 +96,7 @@ type opened struct {
 	outside *mounted
 }
 
-// open opens what a job is about.
+// open opens the trees and the configuration of the job.
 func (j *job) open(t *sender, isolate render.Isolator) (*opened, error) {
 	base, head, err := trees(&j.Request)
 	if err != nil {
@@ -124,7 +125,7 @@ func (j *job) open(t *sender, isolate render.Isolator) (*opened, error) {
 	return &opened{in, remarks, outside}, nil
 }
 
-// scan does the job, with the configuration that is in force for it.
+// scan runs the job with the configuration of the base.
 func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask Asker) (*report.Report, string, error) {
 	s, err := j.open(t, isolate)
 	if err != nil {
@@ -163,7 +164,7 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask 
 	return r, s.Config.FailOn, nil
 }
 
-// configuration is the base's, as in every scan.
+// configuration returns the configuration of the base, or of the head if there is no base.
 func configuration(base, head *scanner.Tree) (config.Config, []report.Diagnostic, error) {
 	if base == nil {
 		cfg, remarks, err := config.Load(nil, head.FS)
@@ -179,7 +180,7 @@ func configuration(base, head *scanner.Tree) (config.Config, []report.Diagnostic
 	return cfg, remarks, err
 }
 
-// trees opens the commits. Without Base there is no tree of it.
+// trees opens the commits. base is nil without Base.
 func trees(r *jailed.Request) (base, head *scanner.Tree, err error) {
 	if head, err = openTree(r.Repository, r.Head, r.HeadName); err != nil || r.Base == "" {
 		return nil, head, err
@@ -211,8 +212,8 @@ func openTree(repository, commit, name string) (*scanner.Tree, error) {
 type sender struct {
 	mu   sync.Mutex
 	out  io.Writer
-	last int // ID of a root at work
-	// stage and done are what was told last of a stage.
+	last int // last ID of a root
+	// stage is the last progress sent.
 	stage jailed.StageMessage
 }
 
@@ -229,7 +230,7 @@ func (t *sender) send(m jailed.Message) error {
 	return nil
 }
 
-// sendError sends what there is instead of a report.
+// sendError sends the message that replaces a report.
 func (t *sender) sendError(err error) error {
 	if l := new(lacking); errors.As(err, &l) {
 		return t.send(jailed.Message{Lacks: &jailed.LacksMessage{Artifacts: l.artifacts}})
@@ -241,10 +242,11 @@ func (t *sender) sendError(err error) error {
 	return t.send(jailed.Message{Failure: said})
 }
 
-// steps is in how many steps the progress of a stage is reported.
+// steps is the number of steps in which the progress of a stage is sent.
 const steps = 100
 
-// progress is scanner.Input.Progress. A parent that is gone ends the process.
+// progress is scanner.Input.Progress. It ignores write errors: if the parent is gone, the kernel ends
+// the process.
 func (t *sender) progress(stage string, done, total int) {
 	now := jailed.StageMessage{Name: stage, Done: done, Total: total}
 	t.mu.Lock()

@@ -17,19 +17,19 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// mounted is what the trees of a change have of what lies outside of the repository.
+// mounted has the artifacts of the trees of a change.
 type mounted struct {
 	of  *jailed.Artifacts
 	all []*contents
 }
 
-// mount adds the artifacts that the parent fetched to the trees. Trees that ask for none by a
-// lock or a configuration stay as they are.
+// mount adds the artifacts that the parent fetched to the trees. Trees without a lock or permitted
+// URLs stay as they are.
 func (j *job) mount(base, head *scanner.Tree, allow []string) (*mounted, error) {
 	if j.Artifacts == nil {
 		return &mounted{}, nil
 	}
-	before := head.FS // which is a base of its own without one
+	before := head.FS // without a base the head is used
 	if base != nil {
 		before = base.FS
 	}
@@ -45,7 +45,7 @@ func (j *job) mount(base, head *scanner.Tree, allow []string) (*mounted, error) 
 	return o, nil
 }
 
-// mount returns a tree with artifacts.
+// mount returns a tree with its artifacts.
 func (o *mounted) mount(tree fs.FS, base bool, rules *permit.Rules) fs.FS {
 	c := &contents{base: base, rules: rules, there: &lock.Lock{}, failed: map[artifact.Artifact]string{}, missing: map[artifact.Artifact]bool{}}
 	for _, f := range o.of.Fetched {
@@ -62,12 +62,12 @@ func (o *mounted) mount(tree fs.FS, base bool, rules *permit.Rules) fs.FS {
 	return overlay.New(tree, c)
 }
 
-// contents are the artifacts of a tree. It notes which are missing.
+// contents are the artifacts of a tree. It records the missing ones.
 type contents struct {
 	artifact.Contents
 	base  bool
 	rules *permit.Rules
-	// there is what was fetched, failed what could not be.
+	// there has the fetched artifacts, failed why others were not fetched.
 	there  *lock.Lock
 	failed map[artifact.Artifact]string
 
@@ -89,7 +89,7 @@ func (c *contents) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 	return data, pin, err
 }
 
-// note notes an artifact that is missing, and that the parent was not asked for.
+// note records a missing artifact that was not requested from the parent before.
 func (c *contents) note(a artifact.Artifact, err error) {
 	missing := new(artifact.MissingError)
 	if !errors.As(err, &missing) {
@@ -106,7 +106,7 @@ func (c *contents) note(a artifact.Artifact, err error) {
 	c.missing[a] = true
 }
 
-// hint says why an artifact is not there, or what to do.
+// hint returns why an artifact is missing, or "".
 func (c *contents) hint(a artifact.Artifact) string {
 	refused := new(permit.RefusedError)
 	switch _, _, err := c.rules.Decide(a); {
@@ -118,7 +118,7 @@ func (c *contents) hint(a artifact.Artifact) string {
 	return ""
 }
 
-// lacks are the artifacts to ask the parent for, sorted: as many as one message may have.
+// lacks returns the missing artifacts, sorted, as many as one message may have.
 func (o *mounted) lacks() []jailed.Lack {
 	var all []jailed.Lack
 	if o.of == nil || o.of.Last {
@@ -144,14 +144,14 @@ func (o *mounted) lacks() []jailed.Lack {
 	return all
 }
 
-// maxLacksText bounds the text of the artifacts of a message, to be far below what a line may
-// have with all its characters escaped. jsonRest is what an artifact takes besides.
+// maxLacksText limits the artifacts' text in a message. It is far below the limit of a line even
+// if all characters are escaped. jsonRest is the size of an artifact's other JSON.
 const (
 	maxLacksText = 128 << 10
 	jsonRest     = 80
 )
 
-// notes name what was fetched and is in no lock that counts.
+// notes returns diagnostics for fetched artifacts that are not in the base's lock with this digest.
 func (o *mounted) notes() []report.Diagnostic {
 	var all []string
 	for _, c := range o.all {
@@ -170,7 +170,7 @@ func (o *mounted) notes() []report.Diagnostic {
 	return notes
 }
 
-// lacking is a scan that lacks artifacts.
+// lacking is the error of a scan with missing artifacts.
 type lacking struct{ artifacts []jailed.Lack }
 
 func (l *lacking) Error() string { return fmt.Sprintf("%d artifacts are missing", len(l.artifacts)) }
