@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// validity is how long certificates are valid: longer than a server with kept data runs. Each
-// start makes new ones.
+// validity is how long certificates are valid: longer than any server runs, since each start
+// creates new ones.
 const validity = 365 * 24 * time.Hour
 
-// authority signs certificates of one run.
+// authority is the certificate authority of one run.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -63,7 +63,7 @@ func (a *authority) template(subject pkix.Name) (*x509.Certificate, error) {
 	}, nil
 }
 
-// server returns what the server shows its clients.
+// server returns the serving certificate.
 func (a *authority) server() (pair, error) {
 	template, err := a.template(pkix.Name{CommonName: "kube-apiserver"})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *authority) server() (pair, error) {
 	return a.sign(template)
 }
 
-// client returns what makes somebody a user.
+// client returns a client certificate of a user.
 func (a *authority) client(user string, groups ...string) (pair, error) {
 	template, err := a.template(pkix.Name{CommonName: user, Organization: groups})
 	if err != nil {
@@ -107,10 +107,10 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
 }
 
-// files are those that the server reads its certificates and keys from.
+// files are the paths of the server's certificates and keys.
 type files struct{ authority, certificate, key, accounts string }
 
-// write writes what the server reads into a directory that nobody else may enter.
+// write writes the server's certificates and keys into a directory that nobody else may enter.
 func (a *authority) write(dir string) (files, error) {
 	f := files{
 		authority: filepath.Join(dir, "ca.crt"), certificate: filepath.Join(dir, "server.crt"),

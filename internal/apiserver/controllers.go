@@ -36,32 +36,32 @@ import (
 )
 
 const (
-	// workers is how many objects a controller works on at once.
+	// workers is the number of workers of a controller.
 	workers = 2
-	// resync is how often a controller looks at all objects again.
+	// resync is the resync period of the informers.
 	resync = 5 * time.Minute
-	// mapperResync is how often the kinds that type checking knows are read again: as often as
-	// kube-controller-manager reads them.
+	// mapperResync is how often the known kinds for type checking are refreshed: as often as in
+	// kube-controller-manager.
 	mapperResync = 30 * time.Second
-	// quotaResync is how often the controller of ResourceQuotas looks for kinds that it may count, and
-	// counts again. In a cluster these are half a minute and five: so long would custom resources be
-	// refused that a quota counts.
+	// quotaResync is how often the controller of ResourceQuotas discovers kinds to count, and counts
+	// again. In a cluster these are 30 seconds and 5 minutes; custom resources with a quota would be
+	// rejected for that long.
 	quotaResync = 3 * time.Second
 )
 
-// controllers makes controllers with the users that they have in a cluster, whom policies see.
+// controllers creates controllers with the users that they have in a cluster, which policies see.
 type controllers struct {
 	config    *rest.Config
 	informers informers.SharedInformerFactory
-	// objects are informers of the kinds that clients have no types for.
+	// objects has the informers of kinds without typed clients.
 	objects metadatainformer.SharedInformerFactory
 	// started is closed when the informers have been started.
 	started chan struct{}
 	run     []func(context.Context)
 }
 
-// startControllers starts the controllers and waits until the namespace default is as they leave
-// namespaces.
+// startControllers starts the controllers and waits until they have completed the namespace
+// default.
 func startControllers(ctx context.Context, config *rest.Config, rootCA []byte) error {
 	manager := rest.CopyConfig(config)
 	manager.Impersonate = rest.ImpersonationConfig{UserName: "system:kube-controller-manager"}
@@ -103,11 +103,11 @@ func startControllers(ctx context.Context, config *rest.Config, rootCA []byte) e
 	return settled(ctx, shared)
 }
 
-// client returns a client for a controller as its service account, which the server's own roles
-// allow what it needs.
+// client returns a client that impersonates the service account of a controller. The server's
+// bootstrap roles permit what it needs.
 func (c *controllers) client(name string) (*rest.Config, kubernetes.Interface, error) {
 	config := rest.CopyConfig(c.config)
-	config.QPS = -1 // there is nobody to be fair to
+	config.QPS = -1 // no limit, since nobody else uses the server
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: serviceaccount.MakeUsername(metav1.NamespaceSystem, name),
 		Groups:   append(serviceaccount.MakeGroupNames(metav1.NamespaceSystem), "system:authenticated"),
@@ -142,8 +142,8 @@ func (c *controllers) namespaces(ctx context.Context, config *rest.Config, clien
 	return nil
 }
 
-// quotas makes the controller that counts what ResourceQuotas limit: without it the server refuses
-// all that they would count.
+// quotas creates the controller that counts what ResourceQuotas limit: without it the server rejects
+// everything that they count.
 func (c *controllers) quotas(ctx context.Context, _ *rest.Config, client kubernetes.Interface) error {
 	counted, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(c.informers.ForResource), c.informers)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *controllers) aggregation(_ context.Context, _ *rest.Config, client kube
 	return nil
 }
 
-// policies makes the controller that checks the types of ValidatingAdmissionPolicies.
+// policies creates the controller that checks the types of ValidatingAdmissionPolicies.
 func (c *controllers) policies(_ context.Context, _ *rest.Config, client kubernetes.Interface) error {
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
 	made, err := validatingadmissionpolicystatus.NewController(
@@ -193,7 +193,7 @@ func (c *controllers) policies(_ context.Context, _ *rest.Config, client kuberne
 	return err
 }
 
-// settled waits until the namespace default has what controllers give every namespace.
+// settled waits until the namespace default has what controllers create in every namespace.
 func settled(ctx context.Context, client kubernetes.Interface) error {
 	err := wait.PollUntilContextTimeout(ctx, pollEvery, startTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})

@@ -1,12 +1,12 @@
-// Package apiserver runs a disposable Kubernetes API server on loopback: kube-apiserver's own
-// packages and etcd's, in this process, and those controllers without which policies do not
-// work as they do in a cluster: namespaces have their `default` ServiceAccount and root CA
-// ConfigMap and can be deleted, policies get the warnings of type checking, aggregated
-// ClusterRoles get their rules.
+// Package apiserver runs a disposable Kubernetes API server on loopback: the packages of
+// kube-apiserver and etcd in this process, and those controllers without which policies do not
+// work as in a cluster: namespaces have their `default` ServiceAccount and root CA ConfigMap and
+// can be deleted, policies get the warnings of type checking, aggregated ClusterRoles get their
+// rules.
 //
 // Kubernetes has state that belongs to the process: feature gates, metrics, klog. So a process
 // runs one server, once.
 //
-// Nothing of storage, watches, patches or admission is written here. What is here puts the
-// parts together: certificates, options, clients.
+// This package contains no code for storage, watches, patches or admission. It assembles the
+// parts: certificates, options, clients.
 package apiserver

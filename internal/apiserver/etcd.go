@@ -9,9 +9,9 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startEtcd starts etcd with its data in a directory. It listens on sockets in the directory run
-// only, which nobody else may enter: etcd itself serves every client that can reach it. Data that is not kept
-// is not synced to the disk.
+// startEtcd starts etcd with its data in the directory data. It listens only on sockets in the
+// directory run, which nobody else may enter, since etcd serves every client that can reach it. Unless
+// keep is set, it does not sync data to the disk.
 func startEtcd(ctx context.Context, data, run string, keep bool) (e *embed.Etcd, address string, err error) {
 	socket := func(name string) url.URL { return url.URL{Scheme: "unix", Path: filepath.Join(run, name)} }
 	clients, peers := socket("etcd.sock"), socket("peers.sock")
@@ -21,7 +21,7 @@ func startEtcd(ctx context.Context, data, run string, keep bool) (e *embed.Etcd,
 	config.UnsafeNoFsync = !keep
 	config.EnableGRPCGateway = false
 	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{clients}, []url.URL{peers}
-	// What it advertises only has to have the form of an address: there is no other member.
+	// The advertised address only has to be valid: there is no other member.
 	nowhere := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config.AdvertiseClientUrls, config.AdvertisePeerUrls = nowhere, nowhere
 	config.InitialCluster = config.InitialClusterFromName(config.Name)

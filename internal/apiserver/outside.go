@@ -14,11 +14,11 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// errOutside is the reason that nothing outside is called.
+// errOutside is the error for every connection to the outside.
 var errOutside = errors.New("a sandbox connects to nothing outside")
 
-// confine has the server connect to nothing that an object names: neither to the servers of
-// APIServices, nor to webhooks that convert custom resources, nor to nodes, Pods and Services.
+// confine prevents connections to servers that objects name: the servers of APIServices, webhooks
+// that convert custom resources, and nodes, Pods and Services.
 func confine(config *app.Config) {
 	transport := &http.Transport{DialContext: refuse}
 	config.Aggregator.ExtraConfig.ServiceResolver = nowhere{}
@@ -29,10 +29,10 @@ func confine(config *app.Config) {
 	config.KubeAPIs.Extra.KubeletClientConfig.Lookup = func(egressselector.NetworkContext) (utilnet.DialFunc, error) { return refuse, nil }
 }
 
-// refuse connects to nothing.
+// refuse is a dial function that always fails.
 func refuse(context.Context, string, string) (net.Conn, error) { return nil, errOutside }
 
-// nowhere finds no service, and its clients connect to nothing.
+// nowhere resolves no service, and its clients cannot connect.
 type nowhere struct{}
 
 // ResolveEndpoint implements webhook.ServiceResolver.

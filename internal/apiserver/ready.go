@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// startTimeout is how long the server and the controllers may take to be ready.
+	// startTimeout is the timeout for the server and the controllers to become ready.
 	startTimeout = 2 * time.Minute
 	pollEvery    = 50 * time.Millisecond
 )
 
-// errEnded is the error for a server that ends while it starts without a reason.
+// errEnded is the error for a server that ends without an error before it is ready.
 var errEnded = errors.New("it ended")
 
 // ready waits until the server answers /readyz.

@@ -20,18 +20,19 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// Options say how a server is run.
+// Options are the options of a server.
 type Options struct {
 	// Data is the directory of etcd's data; Run is that of sockets, certificates and keys, which
 	// nobody else may enter. Both exist.
 	Data, Run string
-	// Keep has data synced to the disk, and the server end in good order.
+	// Keep makes etcd sync data to the disk, and Stop wait for the server.
 	Keep bool
-	// Port is the port on 127.0.0.1; 0 for any that is free.
+	// Port is the port on 127.0.0.1; 0 means any free port.
 	Port int
-	// Version is the release of Kubernetes, such as v1.36.3, which only its own builds know.
+	// Version is the release of Kubernetes, such as v1.36.3. It has to be given, since only official
+	// builds contain it.
 	Version string
-	// Now is when it is.
+	// Now is the current time.
 	Now time.Time
 }
 
@@ -44,11 +45,11 @@ type Server struct {
 	keep      bool
 	running   bool
 	cancel    context.CancelFunc
-	// ended has the error of the server, once it has ended.
+	// ended receives the error of the server when it has ended.
 	ended chan error
 }
 
-// Start starts a server. It is ready, and so are the controllers, when Start returns.
+// Start starts a server. When it returns, the server and the controllers are ready.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s = &Server{cancel: cancel, version: o.Version, keep: o.Keep, ended: make(chan error, 1)}
@@ -87,7 +88,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	return s, startControllers(running, config, s.authority.pem)
 }
 
-// options returns the options of kube-apiserver for its flags.
+// options returns the options of kube-apiserver for flags.
 func (s *Server) options(f files, storage string) (*options.ServerRunOptions, error) {
 	o := options.NewServerRunOptions()
 	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
@@ -106,8 +107,8 @@ func (s *Server) options(f files, storage string) (*options.ServerRunOptions, er
 		"--allow-privileged=true",
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
-		// Nothing runs in a sandbox that could answer: with the webhooks of a repository called,
-		// every request would fail.
+		// A sandbox has nothing that could serve webhooks: if those of a repository were called, every
+		// request would fail.
 		"--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook",
 	})
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Server) options(f files, storage string) (*options.ServerRunOptions, er
 	return o, nil
 }
 
-// prepare puts kube-apiserver together, as its own command does (app.Run).
+// prepare assembles kube-apiserver like its own command (app.Run).
 func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, error) {
 	o, err := s.options(f, storage)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, 
 	return prepared, nil
 }
 
-// release is the version of a server with the release that it is built of.
+// release is an EffectiveVersion that reports a release.
 type release struct {
 	basecompatibility.EffectiveVersion
 	name string
@@ -179,10 +180,10 @@ type runner interface {
 	Run(ctx context.Context) error
 }
 
-// URL is where the server listens.
+// URL returns the URL of the server.
 func (s *Server) URL() string { return "https://" + s.listener.Addr().String() }
 
-// admin returns the configuration of a client that may do everything.
+// admin returns the client configuration of an administrator.
 func (s *Server) admin() (*rest.Config, error) {
 	access, err := s.Kubeconfig()
 	if err != nil {
@@ -191,7 +192,7 @@ func (s *Server) admin() (*rest.Config, error) {
 	return clientcmd.NewDefaultClientConfig(*access, &clientcmd.ConfigOverrides{}).ClientConfig()
 }
 
-// Kubeconfig returns the access of an administrator: who is in system:masters may also
+// Kubeconfig returns the configuration of an administrator, who is in system:masters and may
 // impersonate everybody.
 func (s *Server) Kubeconfig() (*clientcmdapi.Config, error) {
 	client, err := s.authority.client("sandbox-admin", "system:masters")
@@ -207,14 +208,14 @@ func (s *Server) Kubeconfig() (*clientcmdapi.Config, error) {
 	return c, nil
 }
 
-// Ended receives the server's error when it ends by itself.
+// Ended returns a channel that receives the server's error when it ends by itself.
 func (s *Server) Ended() <-chan error { return s.ended }
 
-// patience is how long the server may take to end.
+// patience is how long Stop waits for the server.
 const patience = 3 * time.Second
 
-// Stop ends the server. What it serves at that time ends, too. Of a server whose data is not kept
-// some work may go on until the process ends.
+// Stop stops the server and the requests in progress. Without Keep some goroutines may continue
+// until the process ends.
 func (s *Server) Stop() {
 	s.cancel()
 	if s.running && s.keep {

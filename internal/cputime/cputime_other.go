@@ -4,5 +4,5 @@ package cputime
 
 import "time"
 
-// Used returns the time of the clock: this system is not asked for processor times.
+// Used returns the wall-clock time, since this system does not report processor time.
 func Used() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -11,7 +11,7 @@ import (
 func Used() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // it fails for other arguments only
+		panic(err) // it fails only for invalid arguments
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -16,9 +16,8 @@ type Form struct {
 	Tree fs.FS
 }
 
-// Forms returns the kustomizations of the directory deploy, and what the chart renders to with each
-// file of values;
-// the module e2e/chart keeps that up to date.
+// Forms returns the kustomizations of the directory deploy, and the output of the chart with each
+// file of values, which the module e2e/chart keeps up to date.
 func Forms(t *testing.T, deploy string) []Form {
 	t.Helper()
 	all := []Form{{"base", os.DirFS(filepath.Join(deploy, "kustomize", "base"))}, {"external-nats", os.DirFS(filepath.Join(deploy, "kustomize"))}}
@@ -33,7 +32,7 @@ func Forms(t *testing.T, deploy string) []Form {
 	return all
 }
 
-// Copied returns a tree in memory.
+// Copied returns a copy of a tree in memory.
 func Copied(t *testing.T, tree fs.FS) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
@@ -51,14 +50,14 @@ func Copied(t *testing.T, tree fs.FS) fstest.MapFS {
 	return out
 }
 
-// ingress stands for everybody's own.
+// ingress is an example of the Ingress that users write themselves.
 const ingress = `apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {name: preadmit}
 spec: {defaultBackend: {service: {name: preadmit, port: {name: http}}}}
 `
 
-// Overlay returns the kustomization of docs/github-app.md, with a configuration as it says.
+// Overlay returns the kustomization of docs/github-app.md, with a configuration as described there.
 func Overlay(t *testing.T, deploy string) fs.FS {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(deploy, "..", "docs", "github-app.md"))

@@ -43,7 +43,7 @@ func Objects(t *testing.T, tree fs.FS) []Object {
 	return all
 }
 
-// One returns the object of a kind; nil when there is none.
+// One returns the only object of some kinds; nil when there is none.
 func One(t *testing.T, all []Object, kinds ...string) Object {
 	t.Helper()
 	var found Object

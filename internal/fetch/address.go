@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// AddressError is a connection that was not made, since its address is none of the internet.
+// AddressError is the error for a connection that was not made, since its address is not public.
 type AddressError struct {
 	Host    string
 	Address netip.Addr
-	// Is says what the address is, in a few words.
+	// Is describes the address in a few words.
 	Is string
 }
 
@@ -19,14 +19,14 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%s is at %s, %s, which is not connected to: if it may be, allow the host by its name", e.Host, e.Address, e.Is)
 }
 
-// special is a range of addresses that are not those of hosts of the internet.
+// special is a range of addresses that are not public.
 type special struct {
 	prefix netip.Prefix
 	is     string
 }
 
-// specials are the ranges of the IANA registries of special-purpose addresses that are not
-// globally reachable, and others behind which such addresses may be.
+// specials returns the ranges of the IANA registries of special-purpose addresses that are not
+// globally reachable, and others that may map to such addresses.
 var specials = sync.OnceValue(func() []special {
 	var all []special
 	for _, s := range [...]struct{ is, prefixes string }{
@@ -47,7 +47,7 @@ var specials = sync.OnceValue(func() []special {
 	return all
 })
 
-// ranges are the prefixes in a list.
+// ranges returns the prefixes in a list.
 func ranges(is, prefixes string) (all []special) {
 	for prefix := range strings.FieldsSeq(prefixes) {
 		all = append(all, special{netip.MustParsePrefix(prefix), is})
@@ -55,7 +55,7 @@ func ranges(is, prefixes string) (all []special) {
 	return all
 }
 
-// forbidden returns what an address is that is not connected to, "" for one of the internet.
+// forbidden describes an address to which no connection is made; it returns "" for a public one.
 func forbidden(a netip.Addr) string {
 	if !a.IsValid() || a.Zone() != "" {
 		return "an address of one network"
@@ -72,5 +72,5 @@ func forbidden(a netip.Addr) string {
 	return best.is
 }
 
-// global is the range of all addresses of IPv6 that are assigned to networks.
+// global is the range of global unicast addresses of IPv6.
 func global() netip.Prefix { return netip.MustParsePrefix("2000::/3") }

@@ -12,18 +12,18 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/store"
 )
 
-// Options are those of a Client.
+// Options are the options of a Client.
 type Options struct {
-	// Hosts may be at any address, private ones too: names, or names with a port.
+	// Hosts may have any address, also private ones: names, or names with a port.
 	Hosts []string
-	// Credentials are those of hosts.
+	// Credentials are the credentials of hosts.
 	Credentials *Credentials
-	// RootCAs are the trusted certificate authorities; nil for those of the system.
+	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
-	// Resolver looks up names; nil for that of the system.
+	// Resolver resolves names; nil means the system's.
 	Resolver *net.Resolver
-	// Dial makes all connections instead of the system, and no address is looked at; nil but in
-	// tests.
+	// Dial makes all connections instead of the system, without a check of addresses; nil except
+	// in tests.
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Limits Limits
 }
@@ -39,13 +39,13 @@ type Client struct {
 	fetched int64 // bytes
 }
 
-// New makes a client.
+// New returns a Client.
 func New(s *store.Store, opts Options) *Client {
 	opts.Limits = opts.Limits.withDefaults()
 	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]func() (*index, error){}}
 }
 
-// Error is an artifact that was not fetched.
+// Error is the error for an artifact that was not fetched.
 type Error struct {
 	Artifact artifact.Artifact
 	Err      error
@@ -56,7 +56,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var errTime = errors.New("it takes too long")
 
-// Resolve finds out what an artifact is now, and gets it.
+// Resolve resolves an artifact to its current content, and fetches it.
 func (c *Client) Resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 	return c.do(ctx, a, func(ctx context.Context) (artifact.Pin, error) {
 		switch a.Kind {
@@ -71,7 +71,7 @@ func (c *Client) Resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin
 	})
 }
 
-// Get gets the content that an artifact was resolved to. Another content is an error.
+// Get fetches the content that an artifact was resolved to. Any other content is an error.
 func (c *Client) Get(ctx context.Context, a artifact.Artifact, pin artifact.Pin) error {
 	if err := pin.Check(a.Kind); err != nil {
 		return &Error{a, err}
@@ -98,14 +98,14 @@ func (c *Client) Get(ctx context.Context, a artifact.Artifact, pin artifact.Pin)
 	return err
 }
 
-// MovedError says that an artifact is not what it was.
+// MovedError means that the content of an artifact has changed.
 type MovedError struct{ Want, Got artifact.Pin }
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("it is %s now, and was %s: somebody changed what was published", e.Got.Digest, e.Want.Digest)
 }
 
-// do bounds the time of what is done for an artifact, and counts its bytes.
+// do runs fetch with a timeout, and counts the artifact's bytes.
 func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context.Context) (artifact.Pin, error)) (artifact.Pin, error) {
 	if err := a.Check(); err != nil {
 		return artifact.Pin{}, &Error{a, err}

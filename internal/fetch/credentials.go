@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
-// Credentials are those of hosts. A nil value has none.
+// Credentials are credentials by host. A nil value has none.
 type Credentials struct{ hosts map[string]Login }
 
 // OwnedCredentials are the credentials of hosts for owners of repositories. A nil value has none.
@@ -22,11 +22,11 @@ type ownedLogin struct {
 	login  Login
 }
 
-// everybody is an owner that stands for all.
+// everybody in a list of owners means all of them.
 const everybody = "*"
 
-// For returns the credentials that are used for repositories of an owner; nil without any. Those
-// that name the owner go before those for everybody.
+// For returns the credentials for repositories of an owner; nil without any. Entries that name the
+// owner take precedence over those for everybody.
 func (o *OwnedCredentials) For(owner string) *Credentials {
 	if o == nil {
 		return nil
@@ -45,20 +45,20 @@ func (o *OwnedCredentials) For(owner string) *Credentials {
 	return c.withDocker()
 }
 
-// Login is how a host knows us.
+// Login has the credentials for a host.
 type Login struct {
-	// Username and Password are sent as they are; Token is sent as a bearer's, instead of them.
+	// Username and Password are for basic authentication; Token, if set, is a bearer token instead.
 	Username, Password, Token string
-	// Realms are other hosts that give out tokens for this one, a registry.
+	// Realms are other hosts that issue tokens for this one, a registry.
 	Realms []string
-	// SSH is how it knows us over SSH; nil when it does not.
+	// SSH has the credentials for SSH; nil without any.
 	SSH *SSHLogin
 }
 
-// isHTTP reports whether a host knows us over HTTPS.
+// isHTTP reports whether there are credentials for HTTPS.
 func (l Login) isHTTP() bool { return l.Token != "" || l.Username != "" }
 
-// set authorizes a request.
+// set sets the Authorization header of a request.
 func (l Login) set(req *http.Request) {
 	if l.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+l.Token)
@@ -76,11 +76,11 @@ func (c *Credentials) of(host string) (Login, bool) {
 	return login, login.isHTTP()
 }
 
-// registryKey is the key of the registry, in a context, that a client of registries talks to.
+// registryKey is the context key of the registry that a client of registries uses.
 type registryKey struct{}
 
-// mayGet reports whether a host may get the credentials of the registry that is talked to: it
-// is the registry, or the host that issues its tokens.
+// mayGet reports whether a host may receive the credentials of the registry in ctx: it is the
+// registry, or the host that issues its tokens.
 func (c *Credentials) mayGet(ctx context.Context, host string) bool {
 	registry, _ := ctx.Value(registryKey{}).(string)
 	if registry == "" {
@@ -90,13 +90,13 @@ func (c *Credentials) mayGet(ctx context.Context, host string) bool {
 	return host == registry || registry == dockerRegistry && host == dockerRealm || slices.Contains(login.Realms, host)
 }
 
-// Docker Hub issues its tokens at another host.
+// Docker Hub issues its tokens on another host.
 const (
 	dockerRegistry = "registry-1.docker.io"
 	dockerRealm    = "auth.docker.io"
 )
 
-// credentialsFile is the file of --credentials.
+// credentialsFile is the content of the file of --credentials.
 type credentialsFile struct {
 	Hosts []hostEntry `json:"hosts"`
 }
@@ -113,8 +113,8 @@ type hostEntry struct {
 	HostKeys    []string `json:"hostKeys,omitempty"`
 }
 
-// ParseCredentials reads which hosts have which credentials. The file names variables of the
-// environment, which have the secrets. The path is used in messages only.
+// ParseCredentials parses a file of credentials. The file names environment variables that have
+// the secrets. The path is used in messages only.
 func ParseCredentials(path string, data []byte, getenv func(string) string) (*Credentials, error) {
 	c := &Credentials{hosts: map[string]Login{}}
 	err := parseCredentials(path, data, getenv, func(document *strictyaml.Document, i int, h hostEntry) {
@@ -133,7 +133,7 @@ func ParseCredentials(path string, data []byte, getenv func(string) string) (*Cr
 	return c.withDocker(), nil
 }
 
-// ParseOwnedCredentials reads which hosts have which credentials for whose repositories.
+// ParseOwnedCredentials parses a file of credentials that are for repositories of some owners.
 func ParseOwnedCredentials(path string, data []byte, getenv func(string) string) (*OwnedCredentials, error) {
 	all, known := &OwnedCredentials{}, map[[2]string]bool{}
 	err := parseCredentials(path, data, getenv, func(document *strictyaml.Document, i int, h hostEntry) {
@@ -157,9 +157,9 @@ func ParseOwnedCredentials(path string, data []byte, getenv func(string) string)
 	return all, nil
 }
 
-// ParseLogins reads credentials from lines: HOST USERNAME PASSWORD, HOST TOKEN or, for SSH,
-// HOST ssh TYPE HOSTKEY KEY, with the private key in base64. What is wrong with one is told
-// without its text.
+// ParseLogins parses credentials from lines: HOST USERNAME PASSWORD, HOST TOKEN or, for SSH,
+// HOST ssh TYPE HOSTKEY KEY, with the private key in base64. Errors do not quote the
+// lines.
 func ParseLogins(text string) (*Credentials, error) {
 	c := &Credentials{hosts: map[string]Login{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -192,14 +192,14 @@ func ParseLogins(text string) (*Credentials, error) {
 	return c.withDocker(), nil
 }
 
-// parseCredentials reads a file of credentials, entry by entry.
+// parseCredentials parses a file of credentials, and calls add for each entry.
 func parseCredentials(path string, data []byte, getenv func(string) string, add func(*strictyaml.Document, int, hostEntry)) error {
 	document, err := strictyaml.Parse(path, data)
 	if err != nil {
 		return err
 	}
 	var f credentialsFile
-	_ = document.Decode(&f) // Err has what is wrong
+	_ = document.Decode(&f) // its error is in Err
 	for i, h := range f.Hosts {
 		h.check(document, i, getenv)
 		add(document, i, h)
@@ -207,7 +207,7 @@ func parseCredentials(path string, data []byte, getenv func(string) string, add 
 	return document.Err()
 }
 
-// withDocker adds the host at which Docker Hub really is.
+// withDocker adds the credentials of docker.io to the host that Docker Hub uses.
 func (c *Credentials) withDocker() *Credentials {
 	if login, ok := c.hosts["docker.io"]; ok {
 		c.hosts[dockerRegistry] = login
@@ -215,7 +215,7 @@ func (c *Credentials) withDocker() *Credentials {
 	return c
 }
 
-// login returns what an entry names.
+// login returns the credentials of an entry.
 func (h hostEntry) login(document *strictyaml.Document, i int, getenv func(string) string) Login {
 	login := Login{Realms: h.Realms}
 	switch {
@@ -230,7 +230,7 @@ func (h hostEntry) login(document *strictyaml.Document, i int, getenv func(strin
 	return login
 }
 
-// check fails what is wrong with an entry.
+// check reports the mistakes of an entry.
 func (h hostEntry) check(document *strictyaml.Document, i int, getenv func(string) string) {
 	http := h.PasswordEnv + h.TokenEnv
 	switch {

@@ -13,16 +13,16 @@ import (
 
 // dialer makes all connections.
 type dialer struct {
-	// hosts may be at any address: names, or names with a port.
+	// hosts may have any address: names, or names with a port.
 	hosts    []string
 	resolver *net.Resolver
 }
 
-// dialTime bounds looking up and connecting.
+// dialTime is the timeout for resolving and connecting.
 const dialTime = 15 * time.Second
 
-// dial connects to an address of a host. The address is compared after it was looked up, for
-// each connection that is tried.
+// dial connects to an address of a host. Each address is checked after it was resolved, immediately
+// before the connection.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -35,7 +35,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return under.DialContext(ctx, network, address)
 }
 
-// allowed reports whether a host, with its port, may be at any address.
+// allowed reports whether a host, with its port, may have any address.
 func (d *dialer) allowed(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	return slices.ContainsFunc(d.hosts, func(name string) bool {
@@ -43,7 +43,7 @@ func (d *dialer) allowed(address string) bool {
 	})
 }
 
-// checkAddress returns an error for an address that is not to be connected to.
+// checkAddress returns an error for an address to which no connection is made.
 func checkAddress(host, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

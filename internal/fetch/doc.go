@@ -1,10 +1,10 @@
-// Package fetch is the only client of the network for artifacts. It resolves what is requested,
-// gets it, and puts it into a store, by digest.
+// Package fetch is the only network client for artifacts. It resolves artifacts, fetches them, and
+// stores them by digest.
 //
-// It goes by the names that pull requests give it, so it trusts none. All connections are made
-// by one guarded dialer, which compares each address with those of private networks after it
-// was looked up, redirects included ([Options].Hosts names exceptions). Only HTTPS is spoken.
-// Sizes, times, redirects and counts are bounded. Credentials are those of [Options], sent to
-// the host they are for and never along a redirect; the configuration of git, Docker and Helm is
-// not read, and nor are proxies of the environment.
+// Pull requests choose the names, so none is trusted. All connections are made by one guarded
+// dialer, which compares each resolved address with the ranges of private networks, also after
+// redirects ([Options].Hosts names exceptions). Only HTTPS, and SSH for git, are used. Sizes, times,
+// redirects and counts are limited. Credentials are those of [Options], and are sent only to the
+// host they are for and never along a redirect; the configuration of git, Docker and Helm, and
+// proxies in the environment, are ignored.
 package fetch

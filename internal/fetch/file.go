@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// StatusError is an answer that is no success.
+// StatusError is the error for a response without a success status.
 type StatusError struct {
 	URL    string
 	Status int
@@ -19,7 +19,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// get asks for a URL.
+// get requests a URL.
 func (c *Client) get(ctx context.Context, url string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -36,12 +36,12 @@ func (c *Client) get(ctx context.Context, url string) (*http.Response, error) {
 	return resp, nil
 }
 
-// file gets a file.
+// file fetches a file.
 func (c *Client) file(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 	return c.download(ctx, a.URL)
 }
 
-// download gets a URL into the store.
+// download fetches a URL into the store.
 func (c *Client) download(ctx context.Context, url string) (artifact.Pin, error) {
 	resp, err := c.get(ctx, url)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) download(ctx context.Context, url string) (artifact.Pin, error)
 	return c.keep(resp.Body)
 }
 
-// keep puts a content into the store.
+// keep stores a content.
 func (c *Client) keep(r io.Reader) (artifact.Pin, error) {
 	digest, size, err := c.store.Put(r, c.limits.Content)
 	return artifact.Pin{Digest: digest, Size: size}, err

@@ -17,12 +17,12 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// gitLimits bound what is taken of a git server.
+// gitLimits returns the limits for what a git server sends.
 func gitLimits(answer int64) gittree.Limits {
 	return gittree.Limits{Bytes: answer, Objects: 400_000, Object: 64 << 20, Unpacked: 2 << 30}
 }
 
-// git gets the tree of a commit; without one, of what the version names now.
+// git fetches the tree of a commit; without one, that of the version's current commit.
 func (c *Client) git(ctx context.Context, a artifact.Artifact, commit string) (artifact.Pin, error) {
 	remote, err := c.remote(ctx, a.URL)
 	if err != nil {
@@ -55,10 +55,10 @@ func (c *Client) remote(ctx context.Context, url string) (gittree.Remote, error)
 	return remote, err
 }
 
-// infoRefs is what a client asks a git server for first.
+// infoRefs is the first request of a client to a git server.
 const infoRefs = "/info/refs?service=git-upload-pack"
 
-// moved returns where a repository is, following redirects as git does.
+// moved returns the URL of a repository after redirects, which it follows like git.
 func (c *Client) moved(ctx context.Context, url string) (string, error) {
 	url = strings.TrimSuffix(url, "/")
 	resp, err := c.get(ctx, url+infoRefs)
@@ -79,7 +79,7 @@ func (c *Client) moved(ctx context.Context, url string) (string, error) {
 	return to, nil
 }
 
-// reference returns the object name of a branch, tag or commit, and its full name.
+// reference returns the full name and the object name of a branch, tag or commit.
 func (c *Client) reference(ctx context.Context, remote gittree.Remote, version string) (name, hash string, err error) {
 	if artifact.IsCommit(version) {
 		return "", version, nil
@@ -103,7 +103,7 @@ func (c *Client) reference(ctx context.Context, remote gittree.Remote, version s
 	return "", "", fmt.Errorf("there is no branch or tag %q, and it is no full object name of a commit", version)
 }
 
-// newestTag returns the tag that source-controller takes of a range: that of the newest
+// newestTag returns the tag that source-controller chooses for a range: the one of the newest
 // version.
 func newestTag(refs map[string]string, within string) (name, hash string, err error) {
 	in, err := semver.NewConstraint(within)
@@ -136,7 +136,7 @@ func newestTag(refs map[string]string, within string) (name, hash string, err er
 	return name, hash, nil
 }
 
-// tree gets a commit, and keeps its files as an archive.
+// tree fetches a commit, and stores its files as an archive.
 func (c *Client) tree(ctx context.Context, remote gittree.Remote, want string, pin artifact.Pin) (artifact.Pin, error) {
 	dir, err := c.store.Scratch()
 	if err != nil {
@@ -159,5 +159,5 @@ func (c *Client) tree(ctx context.Context, remote gittree.Remote, want string, p
 	return pin, err
 }
 
-// gitArchive is the most bytes of the archive of a commit.
+// gitArchive is the maximum size of the archive of a commit, in bytes.
 const gitArchive = 2 << 30

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
-// index is the index.yaml of a Helm repository, as far as it is of use.
+// index has the fields of a Helm repository's index.yaml that are used.
 type index struct {
 	Entries map[string][]chartEntry `json:"entries" yaml:"entries"`
 }
@@ -29,7 +29,7 @@ type chartEntry struct {
 	Digest  string   `json:"digest" yaml:"digest"`
 }
 
-// chart gets a chart.
+// chart fetches a chart.
 func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string) (artifact.Pin, error) {
 	if isOCI(a.URL) {
 		return c.oci(ctx, ociOf(a), version, chartMedia, true)
@@ -61,7 +61,7 @@ func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string)
 	return pin, nil
 }
 
-// index gets the index of a repository, once.
+// index returns the index of a repository, which is fetched once.
 func (c *Client) index(ctx context.Context, repository string) (*index, error) {
 	c.mu.Lock()
 	get, ok := c.indexes[repository]
@@ -97,8 +97,8 @@ func (c *Client) getIndex(ctx context.Context, repository string) (*index, error
 	return in, nil
 }
 
-// parseIndex reads an index. Aliases are refused: no index has some, and few bytes of them
-// stand for any number of nodes.
+// parseIndex parses an index. It rejects aliases: no index has some, and few bytes of them can
+// expand to any number of nodes.
 func parseIndex(data []byte) (*index, error) {
 	in := &index{}
 	if json.Valid(data) {
@@ -124,8 +124,8 @@ func hasAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
-// choose returns the version of a chart that Helm takes: the one that is requested by its
-// name, else the newest that the range has. Without a range it is the newest that is stable.
+// choose returns the version of a chart that Helm chooses: the one with exactly this version,
+// else the newest in the range. Without a version it is the newest stable one.
 func choose(entries []chartEntry, name, version string) (chartEntry, error) {
 	if len(entries) == 0 {
 		return chartEntry{}, fmt.Errorf("there is no chart %s in the repository", name)
@@ -149,12 +149,12 @@ func choose(entries []chartEntry, name, version string) (chartEntry, error) {
 	return chartEntry{}, fmt.Errorf("there is no version of %s in %s", name, version)
 }
 
-// newestFirst sorts versions, those that are none last.
+// newestFirst sorts by version, invalid versions last.
 func newestFirst(entries []chartEntry) []chartEntry {
 	sorted := slices.Clone(entries)
 	parsed := map[string]*semver.Version{}
 	for _, e := range sorted {
-		parsed[e.Version], _ = semver.NewVersion(e.Version) // nil for none
+		parsed[e.Version], _ = semver.NewVersion(e.Version) // nil if invalid
 	}
 	slices.SortStableFunc(sorted, func(a, b chartEntry) int {
 		v, w := parsed[a.Version], parsed[b.Version]
@@ -171,7 +171,7 @@ func newestFirst(entries []chartEntry) []chartEntry {
 	return sorted
 }
 
-// url is where the archive of a version is.
+// url returns the URL of the archive of a version.
 func (e chartEntry) url(repository string) (string, error) {
 	if len(e.URLs) == 0 {
 		return "", errors.New("the index has no URL of this version")

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Limits bound what fetching may cost. A zero field takes its default.
+// Limits limit the cost of fetching. A zero field takes its default.
 type Limits struct {
-	// Time is how long one artifact may take. Default 5 minutes.
+	// Time is the timeout for one artifact. Default 5 minutes.
 	Time time.Duration
 	// Stall is how long a server may send nothing. Default 30 seconds.
 	Stall time.Duration
-	// Redirects is how many are followed one after the other. Default 5.
+	// Redirects is the maximum number of redirects of a request. Default 5.
 	Redirects int
-	// Requests is how many are made altogether. Default 20,000.
+	// Requests is the maximum number of requests in total. Default 20,000.
 	Requests int64
-	// Answer is the most bytes of an answer. Default 512 MiB.
+	// Answer is the maximum size of a response, in bytes. Default 512 MiB.
 	Answer int64
-	// Content is the most bytes of a file, chart or layer. Default 128 MiB.
+	// Content is the maximum size of a file, chart or layer, in bytes. Default 128 MiB.
 	Content int64
-	// Index is the most bytes of an index of charts. Default 64 MiB.
+	// Index is the maximum size of an index of charts, in bytes. Default 64 MiB.
 	Index int64
 	// Tags is how many tags a repository may have whose tags are listed. Default 20,000.
 	Tags int
-	// Total is the most bytes of all artifacts together. Default 4 GiB.
+	// Total is the maximum size of all artifacts together, in bytes. Default 4 GiB.
 	Total int64
 }
 

@@ -22,13 +22,13 @@ const (
 	ociScheme = "oci://"
 	// chartMedia is the media type of the layer with a chart.
 	chartMedia = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-	// maxManifest is the most bytes of a manifest or list of tags.
+	// maxManifest is the maximum size of a manifest or list of tags, in bytes.
 	maxManifest = 4 << 20
 )
 
 func isOCI(url string) bool { return strings.HasPrefix(url, ociScheme) }
 
-// ociOf is the URL of the repository of an artifact.
+// ociOf returns the URL of the repository of an artifact.
 func ociOf(a artifact.Artifact) string {
 	if a.Kind == artifact.Chart {
 		return strings.TrimSuffix(a.URL, "/") + "/" + a.Name
@@ -36,7 +36,7 @@ func ociOf(a artifact.Artifact) string {
 	return a.URL
 }
 
-// cutTag cuts the tag off a reference.
+// cutTag splits a reference into repository and tag.
 func cutTag(ref string) (repository, tag string, ok bool) {
 	slash := strings.LastIndex(ref, "/")
 	if i := strings.LastIndex(ref, ":"); i > slash {
@@ -45,7 +45,7 @@ func cutTag(ref string) (repository, tag string, ok bool) {
 	return ref, "", false
 }
 
-// repository opens a repository of a registry.
+// repository returns a client for a repository of a registry, and the context for its requests.
 func (c *Client) repository(ctx context.Context, url string) (context.Context, *remote.Repository, error) {
 	ref, err := registry.ParseReference(strings.TrimPrefix(url, ociScheme))
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *Client) repository(ctx context.Context, url string) (context.Context, *
 		&remote.Repository{Client: client, Reference: ref, MaxMetadataBytes: maxManifest, TagListPageSize: 1000}, nil
 }
 
-// oci gets a layer of a repository: the one of a media type, or the first. The version of a
-// chart is one, or a range.
+// oci fetches a layer of an artifact in a repository: the one of a media type, or the first. The
+// version of a chart may be a range.
 func (c *Client) oci(ctx context.Context, url, version, media string, chart bool) (artifact.Pin, error) {
 	ctx, repo, err := c.repository(ctx, url)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Client) oci(ctx context.Context, url, version, media string, chart bool
 	return pin, err
 }
 
-// blob gets a content of a repository by its digest.
+// blob fetches a content of a repository by its digest.
 func (c *Client) blob(ctx context.Context, url string, pin artifact.Pin) (artifact.Pin, error) {
 	ctx, repo, err := c.repository(ctx, url)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Client) blob(ctx context.Context, url string, pin artifact.Pin) (artifa
 	return c.layer(ctx, repo, ocispec.Descriptor{MediaType: "application/octet-stream", Digest: digest.Digest(pin.Digest), Size: pin.Size})
 }
 
-// tag returns the tag or digest that is requested.
+// tag returns the tag or digest for a version.
 func (c *Client) tag(ctx context.Context, repo *remote.Repository, version string, chart bool) (string, error) {
 	within, isRange := strings.CutPrefix(version, artifact.RangePrefix)
 	switch {
@@ -121,7 +121,7 @@ func (c *Client) tag(ctx context.Context, repo *remote.Repository, version strin
 	return strings.ReplaceAll(chosen.Version, "+", "_"), err
 }
 
-// isExact reports whether a version is one, and no range.
+// isExact reports whether a version is a single one, not a range.
 func isExact(version string) bool {
 	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
 	return err == nil
@@ -133,7 +133,7 @@ func isRangeOf(version string) bool {
 	return err == nil
 }
 
-// tags lists the tags of a repository that are versions.
+// tags returns the tags of a repository that are versions.
 func (c *Client) tags(ctx context.Context, repo *remote.Repository) (all []chartEntry, err error) {
 	err = repo.Tags(ctx, "", func(tags []string) error {
 		for _, tag := range tags {
@@ -150,7 +150,7 @@ func (c *Client) tags(ctx context.Context, repo *remote.Repository) (all []chart
 	return all, err
 }
 
-// layerOf returns the layer of a manifest with a media type, the first for none.
+// layerOf returns the layer of a manifest with a media type; "" means the first.
 func layerOf(ctx context.Context, repo *remote.Repository, tag, media string) (ocispec.Descriptor, error) {
 	found, r, err := repo.Manifests().FetchReference(ctx, tag)
 	if err != nil {
@@ -182,7 +182,7 @@ func layerOf(ctx context.Context, repo *remote.Repository, tag, media string) (o
 	return ocispec.Descriptor{}, fmt.Errorf("the manifest has no layer of the type %s: it is no Helm chart", media)
 }
 
-// layer gets a layer into the store.
+// layer fetches a layer into the store.
 func (c *Client) layer(ctx context.Context, repo *remote.Repository, layer ocispec.Descriptor) (artifact.Pin, error) {
 	switch {
 	case !artifact.IsDigest(string(layer.Digest)):

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/permit"
 )
 
-// Permitted gets an artifact if the rules for a change let it be, and returns what it is. What
-// the change locks itself is compared with what is there.
+// Permitted fetches an artifact if the rules for a change permit it, and returns its pin. If the
+// change itself locks the artifact, the lock is compared with the current content.
 func (c *Client) Permitted(ctx context.Context, rules *permit.Rules, a artifact.Artifact) (artifact.Pin, error) {
 	pin, known, err := rules.Decide(a)
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshURL is a repository that is reached over SSH.
+// sshURL is the URL of a repository on an SSH server.
 type sshURL struct {
 	user, host, port, path string
 }
 
-// address is the host with its port.
+// address returns the host with its port.
 func (u sshURL) address() string { return net.JoinHostPort(u.host, u.port) }
 
-// parseSSH reads ssh://USER@HOST:PORT/PATH and USER@HOST:PATH as git does.
+// parseSSH parses ssh://USER@HOST:PORT/PATH and USER@HOST:PATH like git.
 func parseSSH(text string) (u sshURL, err error) {
 	u = sshURL{user: gitUser, port: "22"}
 	if !strings.HasPrefix(text, "ssh://") {
@@ -46,13 +46,13 @@ func parseSSH(text string) (u sshURL, err error) {
 	}
 	u.user = cmp.Or(parsed.User.Username(), u.user)
 	u.host, u.port, u.path = parsed.Hostname(), cmp.Or(parsed.Port(), u.port), parsed.Path
-	if strings.HasPrefix(u.path, "/~") { // the home of a user
+	if strings.HasPrefix(u.path, "/~") { // a user's home directory
 		u.path = u.path[1:]
 	}
 	return u, u.check(text)
 }
 
-// check refuses what could be taken for anything but a host and a path.
+// check rejects a host or path that could be interpreted as something else, such as an option.
 func (u sshURL) check(text string) error {
 	odd := func(r rune) bool { return r != '-' && r != '.' && r != ':' && r != '_' && !isAlphanumeric(r) }
 	switch {
@@ -68,12 +68,12 @@ func isAlphanumeric(r rune) bool {
 	return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// quote makes a text one word of a shell.
+// quote quotes a text as one word of a shell.
 func quote(text string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(text) + "'"
 }
 
-// uploadPack returns what runs git-upload-pack on a host whose login is configured.
+// uploadPack returns a function that runs git-upload-pack on a host whose login is configured.
 func (c *Client) uploadPack(at sshURL) (func(context.Context) (io.ReadWriteCloser, error), error) {
 	name := at.host
 	if at.port != "22" {
@@ -104,7 +104,7 @@ func (c *Client) uploadPack(at sshURL) (func(context.Context) (io.ReadWriteClose
 	}, nil
 }
 
-// config is that of a connection: with one key, to a host with one of the keys that it may have.
+// config returns the configuration of a connection: with one key, to a host with one of its known keys.
 func (l *SSHLogin) config(host string) *ssh.ClientConfig {
 	config := &ssh.ClientConfig{
 		User: l.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(l.Key)}, ClientVersion: "SSH-2.0-preadmit",
@@ -159,8 +159,8 @@ func (s *sshStream) start(at sshURL, login *SSHLogin) error {
 	return s.session.Start("git-upload-pack " + quote(at.path))
 }
 
-// Read implements io.Reader. A connection that was ended says why, and a program that fails what
-// it said.
+// Read implements io.Reader. At the end it returns why the connection was ended, or the error
+// output of a failed program.
 func (s *sshStream) Read(p []byte) (int, error) {
 	n, err := s.out.Read(p)
 	if !errors.Is(err, io.EOF) {
@@ -188,10 +188,10 @@ func (s *sshStream) Close() error {
 	return s.conn.Close()
 }
 
-// maxSaid is the most bytes of what a server says that an error has.
+// maxSaid is the maximum size of a server's error output in an error, in bytes.
 const maxSaid = 300
 
-// firstBytes keeps the beginning of what is written.
+// firstBytes keeps the beginning of its input.
 type firstBytes struct{ kept []byte }
 
 // Write implements io.Writer.
@@ -200,23 +200,23 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the text on one line.
+// String returns the text on one line.
 func (f *firstBytes) String() string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(f.kept), "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
 
-// overhead is the most bytes that a connection has besides an answer.
+// overhead is how many bytes a connection may have in addition to a response.
 const overhead = 16 << 20
 
-// patientConn bounds the time in which nothing comes, and in which nothing is taken, and how
-// much comes.
+// patientConn limits how long a connection may be idle in either direction, and how much it
+// receives.
 type patientConn struct {
 	net.Conn
 	stall time.Duration
 	left  int64
 
 	mu  sync.Mutex
-	why error // it was ended
+	why error // the reason of end
 }
 
 // end closes the connection, for a reason.
@@ -227,7 +227,7 @@ func (c *patientConn) end(why error) {
 	_ = c.Conn.Close()
 }
 
-// ended returns why the connection was closed from here; nil when it was not.
+// ended returns the reason for which end closed the connection; nil if it did not.
 func (c *patientConn) ended() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +252,7 @@ func (c *patientConn) Write(p []byte) (int, error) {
 	return n, c.late(err)
 }
 
-// late ends a connection on which nothing happens.
+// late ends a connection after a timeout.
 func (c *patientConn) late(err error) error {
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		c.end(errStalled)

@@ -12,19 +12,19 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
-// SSHLogin is how a host knows us over SSH, and how we know the host.
+// SSHLogin has the credentials for an SSH server, and the server's keys.
 type SSHLogin struct {
-	// User is the only one that URLs may name.
+	// User is the only user that URLs may name.
 	User string
 	Key  ssh.Signer
-	// HostKeys are those that the host may have.
+	// HostKeys are the keys that the host may have.
 	HostKeys []ssh.PublicKey
 }
 
-// gitUser is the user name of everybody at git servers.
+// gitUser is the usual user name at git servers.
 const gitUser = "git"
 
-// ssh returns the login of a host over SSH; nil without any.
+// ssh returns the login for SSH to a host; nil without one.
 func (c *Credentials) ssh(host string) *SSHLogin {
 	if c == nil {
 		return nil
@@ -32,7 +32,7 @@ func (c *Credentials) ssh(host string) *SSHLogin {
 	return c.hosts[strings.ToLower(strings.TrimSuffix(host, ":22"))].SSH
 }
 
-// parseKey reads a private key.
+// parseKey parses a private key.
 func parseKey(text string) (ssh.Signer, error) {
 	key, err := ssh.ParsePrivateKey([]byte(text))
 	if locked := new(ssh.PassphraseMissingError); errors.As(err, &locked) {
@@ -44,7 +44,7 @@ func parseKey(text string) (ssh.Signer, error) {
 	return key, nil
 }
 
-// parseHostKey reads the key of a host: TYPE KEY.
+// parseHostKey parses the key of a host: TYPE KEY.
 func parseHostKey(text string) (ssh.PublicKey, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(text))
 	if err != nil || len(options) > 0 || len(rest) > 0 {
@@ -56,7 +56,7 @@ func parseHostKey(text string) (ssh.PublicKey, error) {
 	return key, nil
 }
 
-// algorithms are those by which a host signs with a key.
+// algorithms returns the signature algorithms for a host key.
 func algorithms(key ssh.PublicKey) []string {
 	if key.Type() == ssh.KeyAlgoRSA {
 		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
@@ -64,7 +64,7 @@ func algorithms(key ssh.PublicKey) []string {
 	return []string{key.Type()}
 }
 
-// checkSSH fails what is wrong with the fields of an entry that are for SSH.
+// checkSSH reports the mistakes in the fields for SSH of an entry.
 func (h hostEntry) checkSSH(document *strictyaml.Document, i int, getenv func(string) string) {
 	switch {
 	case h.SSHKeyEnv == "" && h.SSHUser != "":
@@ -79,7 +79,7 @@ func (h hostEntry) checkSSH(document *strictyaml.Document, i int, getenv func(st
 	}
 }
 
-// sshLogin returns what an entry names for SSH.
+// sshLogin returns the credentials for SSH of an entry.
 func (h hostEntry) sshLogin(document *strictyaml.Document, i int, key string) *SSHLogin {
 	login := &SSHLogin{User: h.SSHUser}
 	if login.User == "" {
@@ -102,7 +102,7 @@ func (h hostEntry) sshLogin(document *strictyaml.Document, i int, key string) *S
 	return login
 }
 
-// sshLoginOfLine returns a login of the key of a host and a private key in base64.
+// sshLoginOfLine returns a login with a host key and a private key in base64.
 func sshLoginOfLine(hostKey, key string) (*SSHLogin, error) {
 	text, err := base64.StdEncoding.DecodeString(key)
 	if err != nil {

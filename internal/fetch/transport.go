@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// guarded makes all requests.
+// guarded sends all requests.
 type guarded struct {
 	next   http.RoundTripper
 	logins *Credentials
 	limits Limits
-	// dial makes connections, which are those of requests or of SSH.
+	// dial makes the connections for requests and for SSH.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// left are the requests that may still be made.
+	// left is the number of requests that may still be sent.
 	left atomic.Int64
 }
 
-// newTransport makes the transport of all requests.
+// newTransport returns the transport of all requests.
 func newTransport(opts Options) *guarded {
 	d := &dialer{hosts: opts.Hosts, resolver: opts.Resolver}
 	dial := d.dial
@@ -34,7 +34,7 @@ func newTransport(opts Options) *guarded {
 	g := &guarded{logins: opts.Credentials, limits: opts.Limits, dial: dial, next: &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
-		DisableCompression:     true, // what is sent is what is counted
+		DisableCompression:     true, // so that the received bytes are counted
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    dialTime,
 		ResponseHeaderTimeout:  opts.Limits.Stall,
@@ -73,7 +73,7 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// count refuses a request that is one too many.
+// count counts a request, and returns an error if there are too many.
 func (g *guarded) count() error {
 	if g.left.Add(-1) < 0 {
 		return fmt.Errorf("there are more than %d requests", g.limits.Requests)
@@ -87,7 +87,7 @@ func withoutUser(req *http.Request) string {
 	return u.String()
 }
 
-// origin is the host that was asked first, before any redirect.
+// origin returns the host of the first request, before any redirect.
 func origin(req *http.Request) string {
 	for req.Response != nil && req.Response.Request != nil {
 		req = req.Response.Request
@@ -95,8 +95,8 @@ func origin(req *http.Request) string {
 	return req.URL.Host
 }
 
-// authorize sets the credentials of the host, unless another host led there. What a client
-// set itself goes no further than to the hosts that it may.
+// authorize sets the credentials of the host, unless another host redirected to it. An
+// Authorization header of the client is removed for hosts that may not receive it.
 func (g *guarded) authorize(req *http.Request, first string) {
 	host := req.URL.Host
 	if given := req.Header.Get("Authorization"); given != "" {
@@ -107,12 +107,12 @@ func (g *guarded) authorize(req *http.Request, first string) {
 	}
 	login, ok := g.logins.of(host)
 	if _, registry := req.Context().Value(registryKey{}).(string); !ok || host != first || registry {
-		return // clients of registries ask themselves
+		return // clients of registries set them
 	}
 	login.set(req)
 }
 
-// body bounds what is read of an answer, and the time between its parts.
+// body limits the size of a response body, and the time between its parts.
 type body struct {
 	io.ReadCloser
 	ctx         context.Context
@@ -138,7 +138,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return 0, fmt.Errorf("the answer has more than %d bytes", b.total)
 	}
-	if err != nil && b.ctx.Err() != nil { // even the end: it was cut off
+	if err != nil && b.ctx.Err() != nil { // io.EOF included: the body was cut off
 		err = context.Cause(b.ctx)
 	}
 	return n, err
@@ -151,7 +151,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// client is an HTTP client that follows a few redirects.
+// client returns an HTTP client that follows a limited number of redirects.
 func (g *guarded) client() *http.Client {
 	return &http.Client{Transport: g, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > g.limits.Redirects {

@@ -1,10 +1,10 @@
-// Package freeport finds ports of this machine for tests of servers that cannot say themselves which
-// port they got: programs with a configuration file, and clusters whose members have to know each
-// other's beforehand.
+// Package freeport finds ports of this machine for tests of servers that cannot report the port that
+// they got: programs with a configuration file, and clusters whose members need each other's ports in
+// advance.
 //
-// A port that the system chose, for a listener on port 0 that is closed again, may be anybody's a moment
-// later: the system takes from the same range for each outgoing connection, and tests run side by side.
-// So ports come from below that range, and no process gets one twice.
+// A port that the system chose, for a listener on port 0 that is closed again, may be in use a moment
+// later: the system assigns ports of the same range to outgoing connections, and tests run in parallel.
+// So ports are taken from below that range, and no process gets one twice.
 package freeport
 
 import (
@@ -17,9 +17,9 @@ import (
 	"testing"
 )
 
-// Ports from first to last are given out. Linux takes 32768 and above for outgoing connections unless it
-// is told otherwise (ip_local_port_range, https://docs.kernel.org/networking/ip-sysctl.html), others take
-// 49152 and above (RFC 6335).
+// Ports from first to last are used. Linux uses 32768 and above for outgoing connections unless
+// configured otherwise (ip_local_port_range, https://docs.kernel.org/networking/ip-sysctl.html), other
+// systems use 49152 and above (RFC 6335).
 const first, last = 10_000, 32_767
 
 var (
@@ -27,7 +27,7 @@ var (
 	given = map[int]bool{}
 )
 
-// Find returns a TCP port that nobody listens on at 127.0.0.1, another one at each call.
+// Find returns a TCP port that is free on 127.0.0.1, another one for each call.
 func Find() (int, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -48,7 +48,7 @@ func Find() (int, error) {
 	return 0, fmt.Errorf("find a free port: %w", errors.Join(why, errors.New("1000 attempts failed")))
 }
 
-// Port returns a port as Find does.
+// Port returns a port like Find.
 func Port(t testing.TB) int {
 	t.Helper()
 	port, err := Find()
@@ -58,7 +58,7 @@ func Port(t testing.TB) int {
 	return port
 }
 
-// Address returns 127.0.0.1 with a port as Find does.
+// Address returns 127.0.0.1 with a port like Find.
 func Address(t testing.TB) string {
 	t.Helper()
 	return address(Port(t))

@@ -14,8 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Commit makes a commit in the repository at dir and returns its name; no ref points to it. It has the files of the parent,
-// none without one, but for those that are removed, and those that are put, by their paths.
+// Commit creates a commit in the repository at dir and returns its name; no ref points to it. It has the
+// files of the parent, if there is one, without the removed ones, and with those in put, by path.
 func Commit(dir, parent string, put map[string]string, removed []string, when time.Time) (string, error) {
 	repository, err := git.PlainOpen(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func newCommit(text string, when time.Time) *object.Commit {
 	return &object.Commit{Author: by, Committer: by, Message: text}
 }
 
-// filesOf are the files of a commit by their paths.
+// filesOf returns the files of a commit by path.
 func filesOf(repository *git.Repository, name plumbing.Hash) (map[string]object.TreeEntry, error) {
 	commit, err := repository.CommitObject(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func filesOf(repository *git.Repository, name plumbing.Hash) (map[string]object.
 	}
 }
 
-// writeTree writes the tree of files, by their paths in it.
+// writeTree writes the tree of files, by path.
 func writeTree(to storer.EncodedObjectStorer, files map[string]object.TreeEntry) (plumbing.Hash, error) {
 	tree, dirs := &object.Tree{}, map[string]map[string]object.TreeEntry{}
 	for path, entry := range files {
@@ -114,7 +114,7 @@ func writeBlob(to storer.EncodedObjectStorer, text string) (plumbing.Hash, error
 	return to.SetEncodedObject(blob)
 }
 
-// write writes a commit or tree, unless it is there.
+// write writes a commit or tree, unless it exists.
 func write(to storer.EncodedObjectStorer, o interface {
 	Encode(plumbing.EncodedObject) error
 }) (plumbing.Hash, error) {

@@ -1,4 +1,4 @@
-// Package gittest has real git repositories for tests, made and served by git itself:
-// History is one with a pull request, Server serves those below a directory by git's
-// http-backend. Nothing depends on the configuration of the machine.
+// Package gittest has real git repositories for tests, created and served by git itself:
+// History is one with a pull request, and Server serves repositories with git's http-backend.
+// Nothing depends on the configuration of the machine.
 package gittest

@@ -26,8 +26,8 @@ type History struct {
 	Before, Base, Head, Merge string
 }
 
-// NewHistory creates the repository at dir. files are those of Before; Base adds others
-// and Head adds change. All map paths to contents.
+// NewHistory creates the repository at dir. Before has files; Base adds others and Head adds
+// change. All map paths to contents.
 func NewHistory(dir string, files, others, change map[string]string) (*History, error) {
 	h := &History{Dir: dir}
 	if err := Init(dir, "main"); err != nil {
@@ -46,7 +46,7 @@ func NewHistory(dir string, files, others, change map[string]string) (*History, 
 	return h, h.git("reset", "-q", "--hard")
 }
 
-// history writes the commits but Merge.
+// history writes all commits except Merge.
 func (i *Import) history(files, others, change map[string]string) {
 	now := time.Now()
 	before := i.Commit("refs/heads/main", now)
@@ -58,7 +58,7 @@ func (i *Import) history(files, others, change map[string]string) {
 	i.Print(before, base, head)
 }
 
-// merge makes Merge and returns its name.
+// merge creates Merge and returns its name.
 func (h *History) merge() (string, error) {
 	merge, err := Merge(h.Dir, h.Base, h.Head, "Merge", time.Now())
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *History) git(args ...string) error {
 	return err
 }
 
-// Git runs git in the work tree and returns its output, as Run does.
+// Git runs git in the work tree and returns its output, like Run.
 func (h *History) Git(args ...string) (string, error) {
 	dir := h.Dir
 	if args[0] == "init" {
@@ -119,7 +119,7 @@ func run(dir string, input io.Reader, env []string, args ...string) (string, err
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Stdin = dir, input
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // a process each time
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // it would start a process each time
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Init makes a repository as `git init` does, with this branch. git runs once for all of a process: starting it takes longer
-// than writing the few files.
+// Init creates a repository like `git init`, with this branch. It runs git once per process, since
+// starting git takes longer than writing the few files.
 func Init(dir, branch string) error { return initialise(filepath.Join(dir, ".git"), branch, false) }
 
 // InitBare is Init for a bare repository.
@@ -34,7 +34,7 @@ func initialise(dir, branch string, bare bool) error {
 	return nil
 }
 
-// initialised are what git makes: initKey -> func() ([]initFile, error).
+// initialised has the files that git creates: initKey -> func() ([]initFile, error).
 var initialised sync.Map
 
 type initKey struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Merge merges two commits of the repository at dir, and returns the name of the merge commit, to which no ref points. A
-// conflict is an error.
+// Merge merges two commits of the repository at dir, and returns the name of the merge commit; no ref
+// points to it. A conflict is an error.
 func Merge(dir, base, head, text string, when time.Time) (string, error) {
 	tree, err := Run(dir, "", nil, "merge-tree", "--write-tree", "--no-messages", base, head)
 	if err != nil {

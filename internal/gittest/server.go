@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Server serves the git repositories below a directory by git's own http-backend, as
-// GitHub does: clients may ask for any commit and for partial clones.
+// Server serves the git repositories below a directory with git's http-backend. Like GitHub
+// it allows requests for any commit and for partial clones.
 type Server struct {
-	// URL is the server's, without a slash at the end.
+	// URL is the server's URL, without a slash at the end.
 	URL string
 
 	http     *httptest.Server
@@ -22,7 +22,7 @@ type Server struct {
 	requests []string
 }
 
-// NewServer serves the repositories below root. A client needs the token, if there is
+// NewServer serves the repositories below root. Clients need the token, if there is
 // one. The caller must call Close.
 func NewServer(root, token string) (*Server, error) {
 	backend, err := Backend(root)
@@ -46,7 +46,7 @@ func NewServer(root, token string) (*Server, error) {
 	return s, nil
 }
 
-// execPath returns where the programs of git are.
+// execPath returns the directory of git's programs.
 var execPath = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("git", "--exec-path").Output()
 	return strings.TrimSpace(string(out)), err

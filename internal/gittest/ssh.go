@@ -13,14 +13,14 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SSHServer serves git repositories over SSH: it runs git-upload-pack in a directory, as the
-// command of the client says.
+// SSHServer serves git repositories over SSH: it runs the client's command, usually
+// git-upload-pack, in a directory.
 type SSHServer struct {
-	// Address is where it listens, HostKey its key as known_hosts has it: TYPE KEY.
+	// Address is its address, HostKey its key in the format of known_hosts: TYPE KEY.
 	Address, HostKey string
-	// Key is the only private key that it takes, as ssh-keygen writes it.
+	// Key is the only accepted private key, in the format of ssh-keygen.
 	Key string
-	// Handle, if it is set before the first connection, runs commands instead of git.
+	// Handle, if it is set before the first connection, replaces the execution of commands.
 	Handle func(command string, channel ssh.Channel)
 
 	root     string
@@ -57,7 +57,7 @@ func NewSSHServer(root string) (*SSHServer, error) {
 	return s, nil
 }
 
-// newKey makes a private key.
+// newKey generates a private key.
 func newKey() (text string, key ssh.Signer, err error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -74,7 +74,7 @@ func newKey() (text string, key ssh.Signer, err error) {
 // Close stops the server.
 func (s *SSHServer) Close() { _ = s.listener.Close() }
 
-// Requests returns what clients did so far: each connection, and each request of one with its
+// Requests returns the requests so far: each connection, and each request in one with its
 // command.
 func (s *SSHServer) Requests() []string {
 	s.mu.Lock()
@@ -132,7 +132,7 @@ func (s *SSHServer) session(channel ssh.Channel, requests <-chan *ssh.Request) {
 	}
 }
 
-// run runs a command in a shell, as sshd does. An absolute path is one below the directory, too.
+// run runs a command in a shell, like sshd. An absolute path is interpreted below the directory.
 func (s *SSHServer) run(command string, channel ssh.Channel) uint32 {
 	command = strings.Replace(command, " '/", " '"+s.root+"/", 1)
 	cmd := exec.Command("sh", "-c", command)

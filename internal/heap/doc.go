@@ -1,12 +1,12 @@
-// Package heap decides how the heap of a process grows. Whatever imports it has it so, from its
-// start: this package is initialised before the hundreds of packages of Kubernetes, and package early
-// before nearly all others.
+// Package heap controls how the heap of a process grows. Importing it is sufficient: this package is
+// initialised before the hundreds of packages of Kubernetes, and package early before nearly all
+// others.
 //
 // # Collections
 //
-// Go collects the garbage of a small heap often. Here it is collected for the first time when the
-// heap is as large as small runs never have it, and later as it grows by a percentage of what is
-// live. Lasting is for processes that stay: their heap is as small as it can be.
+// Go collects the garbage of a small heap often. With this package the first collection is at a size
+// that small runs do not reach, and later ones depend on the growth relative to the live heap.
+// Lasting is for long-running processes: their heap stays as small as possible.
 //
-// GOGC in the environment decides instead, and GOMEMLIMIT bounds it.
+// GOGC in the environment takes precedence, and GOMEMLIMIT limits the heap.
 package heap

@@ -12,33 +12,31 @@ import (
 )
 
 const (
-	// first is the size of the heap, in bytes, at which garbage is collected for the first
-	// time. Small runs end before.
+	// first is the size of the heap, in bytes, at the first garbage collection. Small runs end before.
 	first = 72 << 20
-	// minimum is the size at which Go collects first with a growth of 100 percent; it is larger in
-	// proportion with others (GOGC in package runtime).
+	// minimum is the size at Go's first collection with a growth of 100 percent; it is proportional
+	// to the growth (GOGC in package runtime).
 	minimum = 4 << 20
-	// percent is the growth of the heap between later collections. It is lower than the
-	// default of Go, because memory on a runner is shared.
+	// percent is the growth of the heap between later collections. It is lower than Go's default,
+	// because memory on a CI runner is shared.
 	percent = 70
-	// small is the size below which the heap grows by more, though not by more than
-	// percentMost.
+	// small is the size below which the heap grows by more than percent, up to percentMost.
 	small, percentMost = 80 << 20, 200
-	// long is what small becomes in long runs, step by step with each collection after the
-	// first few. It is less than the state of a large repository needs while its objects are
-	// judged, so that what is rendered before is collected seldom.
+	// long is what small becomes in long runs, by step with each collection after the first few. It
+	// is less than the live size for a large repository while its objects are judged, so that
+	// there are few collections before that.
 	long, step, few = 110 << 20, 8 << 20, 24
 )
 
 var (
-	// lasting is set when this process stays.
+	// lasting is set if this process is long-running.
 	lasting atomic.Bool
-	// given is set when the heap grows as Grow says; mu guards it and the settings of Go.
+	// given is set if Grow was called; mu guards it and Go's settings.
 	mu    sync.Mutex
 	given bool
 )
 
-// An init is the only way to come before most packages of others.
+// Only an init function can run before most other packages are initialised.
 func init() {
 	if os.Getenv("GOGC") != "" {
 		return // the user decides
@@ -47,10 +45,10 @@ func init() {
 	afterCollection(collected, 1)
 }
 
-// Lasting says that this process stays: its heap stays as small as it can be.
+// Lasting marks this process as long-running: its heap stays as small as possible.
 func Lasting() { lasting.Store(true) }
 
-// large is what the heap of a process may grow by and have huge pages whose memory does not matter, in
+// large is how much the heap of a process whose memory does not matter may grow with huge pages, in
 // bytes.
 const large = 2 << 30
 
@@ -64,7 +62,7 @@ func Grow(by int) {
 	debug.SetGCPercent(by)
 }
 
-// collected sets how far the heap grows until the next collection.
+// collected sets the growth of the heap until the next collection.
 func collected(count int) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -76,8 +74,8 @@ func collected(count int) {
 	afterCollection(collected, count+1)
 }
 
-// sizes returns the size of what is live, and of all that a collection looks at, both in bytes and as
-// of the last collection.
+// sizes returns the size of the live heap, and of everything that a collection scans, in bytes, at the
+// last collection.
 func sizes() (live, scanned uint64) {
 	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/stack:bytes"}}
 	metrics.Read(sizes)
@@ -85,7 +83,7 @@ func sizes() (live, scanned uint64) {
 	return live, live + sizes[1].Value.Uint64() + sizes[2].Value.Uint64()
 }
 
-// least returns the size below which the heap grows by more, after so many collections.
+// least returns the size below which the heap grows by more, after count collections.
 func least(count int) uint64 {
 	if count <= few || lasting.Load() {
 		return small
@@ -93,8 +91,8 @@ func least(count int) uint64 {
 	return min(small+uint64(count-few)*step, long)
 }
 
-// growth returns how much a heap may grow, in percent of all that a collection looks at, before
-// it is collected again: percent, or up to percentMost as leads to the least size.
+// growth returns the growth of the heap until the next collection, in percent of everything that a
+// collection scans: percent, or up to percentMost if that is needed to reach the size least.
 func growth(live, scanned, least uint64) int {
 	if live >= least || scanned == 0 {
 		return percent
@@ -104,6 +102,6 @@ func growth(live, scanned, least uint64) int {
 
 // afterCollection calls a function after the next collection of garbage.
 func afterCollection(f func(int), count int) {
-	// The collection frees this and runs its cleanup.
+	// The next collection frees this object and runs its cleanup.
 	runtime.AddCleanup(new([16]byte), func(count int) { f(count) }, count)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// bombs returns small files that need endless memory or time.
+// bombs returns small files that need unlimited memory or time.
 func bombs() []Case {
 	return []Case{
 		resource("alias bomb", "once its aliases are expanded", aliasBomb(9)),
@@ -59,14 +59,14 @@ func aliasBomb(depth int) string {
 	return b.String()
 }
 
-// Hungry writes a root that renders, with one object that takes a process some hundred
-// megabytes: a bomb just below the limits.
+// Hungry writes a root that renders, with one object that needs some hundred megabytes of
+// memory: a bomb just below the limits.
 func Hungry(t *Tree, dir string) {
 	t.Put(dir+"/kustomization.yaml", "resources: [cm.yaml]\n")
 	t.Put(dir+"/cm.yaml", aliasBomb(5))
 }
 
-// mergeBomb does so with merge keys.
+// mergeBomb is aliasBomb with merge keys.
 func mergeBomb(depth int) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\nm0: &m0 {a: x, b: x, c: x}\n")
@@ -97,7 +97,7 @@ func layers(t *Tree, _ *Canary) {
 	t.Put("app/kustomization.yaml", "resources: [l0]\n")
 }
 
-// schemaLoop makes kustomize follow a reference without end.
+// schemaLoop makes kustomize follow an endless chain of references.
 func schemaLoop(t *Tree, _ *Canary) {
 	t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi: {path: schema.json}\npatches: [{path: p.yaml}]\n")
 	t.Put("app/cm.yaml", "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nlist: [{name: one}]\n")
@@ -107,8 +107,8 @@ func schemaLoop(t *Tree, _ *Canary) {
   "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Thing", "version": "v1"}]}}}`)
 }
 
-// Slow writes a root within the limits of rendering that takes kustomize seconds: its
-// time grows with the square of the objects.
+// Slow writes a root within the limits of rendering that takes kustomize seconds: its time
+// grows with the square of the number of objects.
 func Slow(t *Tree, dir string) {
 	var b strings.Builder
 	for i := range 2500 {

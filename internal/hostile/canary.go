@@ -15,12 +15,12 @@ import (
 // starts a scan.
 const TokenVariable = "TEST_CANARY"
 
-// Canary is what no attack may reach: a token in the environment, a file outside of the
+// Canary has what no attack may reach: a token in the environment, a file outside of the
 // repository, a port of the loopback interface.
 type Canary struct {
 	// Token is for TokenVariable.
 	Token string
-	// File is the path of a file that holds Secret.
+	// File is the path of a file that contains Secret.
 	File, Secret string
 	// Address is host:port of a listener.
 	Address string
@@ -29,7 +29,7 @@ type Canary struct {
 	connections atomic.Int64
 }
 
-// NewCanary makes a canary in a directory, which must be outside of repositories.
+// NewCanary creates a canary in a directory, which must be outside of repositories.
 func NewCanary(dir string) (*Canary, error) {
 	c := &Canary{Token: rand.Text(), Secret: rand.Text(), File: filepath.Join(dir, "outside.yaml")}
 	content := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: outside}, data: {secret: %s}}\n", c.Secret)
@@ -59,8 +59,8 @@ func (c *Canary) count() {
 // Close closes the listener.
 func (c *Canary) Close() error { return c.listener.Close() }
 
-// Reached returns what was reached, from the connections and the output of a scan; empty
-// when nothing was.
+// Reached describes what was reached, from the connections and the output of a scan; it returns ""
+// if nothing was.
 func (c *Canary) Reached(output []byte) string {
 	var reached []string
 	if n := c.connections.Load(); n > 0 {

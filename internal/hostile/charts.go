@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// charts returns charts whose templates need endless memory or time, each of a HelmRelease.
+// charts returns charts whose templates need unlimited memory or time, each with a HelmRelease.
 func charts() []Case {
 	return []Case{{Name: "templates of charts without end", Verdict: "failed", Reports: "a value has more than the limit", Heavy: true, Head: chartBombs}}
 }
 
-// templates are texts of templates, of which Helm needs far more than they are long, or ends its process. The
-// value x of their charts is a template that calls itself.
+// templates need far more memory or time in Helm than their length suggests, or crash it. The value x of
+// their charts is a template that calls itself.
 var templates = []string{
 	`{{ tpl .Values.x . }}`,
 	`{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`,
@@ -39,7 +39,7 @@ var templates = []string{
 	`{{ regexReplaceAll "a*" (repeat 100000 "a") (repeat 100000 "b") }}`,
 }
 
-// chartBombs has a cluster deploy the objects of the base, and a release of each bomb.
+// chartBombs writes a Flux cluster with the objects of the base, and a release of each bomb.
 func chartBombs(t *Tree, _ *Canary) {
 	var b strings.Builder
 	b.WriteString("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {interval: 1m, url: \"https://github.com/example/fleet\"}\n")

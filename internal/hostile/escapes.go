@@ -1,6 +1,6 @@
 package hostile
 
-// escapes returns attempts to read the canary's file.
+// escapes returns attempts to read the canary's file, or other files outside of the tree.
 func escapes() []Case {
 	link := func(name, target string) Case {
 		return Case{Name: name, Verdict: "incomplete", Reports: "app", Head: func(t *Tree, c *Canary) {

@@ -23,7 +23,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 `, name, expression)
 }
 
-// expressions returns policies that the head proposes and that cost much.
+// expressions returns expensive policies that the head proposes.
 func expressions() []Case {
 	return []Case{
 		{Name: "CEL cost bomb", Verdict: "failed", Reports: "cost", Heavy: true, Head: func(t *Tree, _ *Canary) {

@@ -15,22 +15,22 @@ type Case struct {
 	Head func(t *Tree, c *Canary)
 	// Verdict is the verdict of the report: "incomplete" where app cannot be judged.
 	Verdict string
-	// Reports is text that the report has to hold: what was recognized.
+	// Reports is a text that the report must contain.
 	Reports string
-	// Heavy is set when making or scanning it takes long.
+	// Heavy is set if creating or scanning it takes long.
 	Heavy bool
-	// Large is set when the repository itself is large: reading it takes long, too.
+	// Large is set if the repository itself is large, so that reading it takes long, too.
 	Large bool
-	// Fatal is set when a root, app or below, takes longer than a few seconds: a jail with
-	// such a limit ends the process and names the root.
+	// Fatal is set if a root, app or below, takes longer than a few seconds: a jail with such a
+	// limit ends the process and names the root.
 	Fatal bool
-	// Unlimited is the verdict of a scan without a limit of time; empty when it is the same.
+	// Unlimited is the verdict of a scan without a time limit; "" means the same verdict.
 	Unlimited string
-	// Alone is set when nothing but the attack is wrong: the head does not violate the policy.
+	// Alone is set if the head has only the attack, and does not violate the policy.
 	Alone bool
 }
 
-// Unsafe returns what in an output is not safe to print, empty when everything is. The
+// Unsafe describes what is not safe to print in an output; it returns "" if everything is. The
 // output is of a format without workflow commands.
 func Unsafe(output string) string {
 	for line := range strings.Lines(output) {
@@ -44,7 +44,7 @@ func Unsafe(output string) string {
 	return ""
 }
 
-// Finding is the message of the policy about web, which every report has to hold.
+// Finding is the message of the policy about web, which every report must contain.
 const Finding = "the size is not 1"
 
 const (
@@ -94,8 +94,8 @@ func kinds() [][]Case {
 // Cases returns all attacks.
 func Cases() []Case { return slices.Concat(kinds()...) }
 
-// OfEachKind returns the first quick attack of each kind, and all that are made of names: those
-// are what an output is attacked with.
+// OfEachKind returns the first quick attack of each kind, and all attacks by names, since these
+// attack the output.
 func OfEachKind() []Case {
 	var all []Case
 	for _, kind := range kinds() {
@@ -118,7 +118,7 @@ func kustomization(name, reports, text string) Case {
 	}}
 }
 
-// fill replaces the names of the canary in text.
+// fill replaces $ADDRESS and $FILE in text by those of the canary.
 func (c *Canary) fill(text string) string {
 	return strings.NewReplacer("$ADDRESS", c.Address, "$FILE", c.File).Replace(text)
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// jsonnet returns programs in Jsonnet that need endless memory or time or read other files, each of an Application.
+// jsonnet returns Jsonnet programs that need unlimited memory or time or read other files, each with an
+// Application.
 func jsonnet() []Case {
 	return []Case{{Name: "Jsonnet without end", Verdict: "incomplete", Reports: "cannot be evaluated: it takes more than", Heavy: true, Head: jsonnetBombs}}
 }
@@ -23,7 +24,7 @@ var programsOfJsonnet = []string{
 	strings.Repeat("[", 100_000),
 }
 
-// jsonnetBombs has Argo CD deploy the objects of the base, and each program.
+// jsonnetBombs writes an Argo CD Application for each directory of the base, and for each program.
 func jsonnetBombs(t *Tree, c *Canary) {
 	var b strings.Builder
 	application := func(name, dir string) {

@@ -1,7 +1,7 @@
 package hostile
 
 // names returns paths that a terminal, a log, a shell or a browser would interpret. Each
-// holds a denied object, so that all of them are printed.
+// directory has a denied object, so that all names are printed.
 func names() []Case {
 	var all []Case
 	for _, n := range []struct{ name, dir, reports string }{

@@ -1,7 +1,7 @@
 package hostile
 
 // remotes returns attempts to make kustomize use the network, with the canary's address
-// where the form has one.
+// where possible.
 func remotes() []Case {
 	const reports = "app"
 	var all []Case

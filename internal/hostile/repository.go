@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/internal/gittest"
 )
 
-// Tree is the files of a commit.
+// Tree writes the files of a commit.
 type Tree = gittest.Import
 
 // Pull is a pull request in a repository.
@@ -18,7 +18,7 @@ type Pull struct {
 	Base, Head string
 }
 
-// Make makes the repository of a case in a directory that does not exist yet. It runs git.
+// Make creates the repository of a case in a directory that does not exist yet. It runs git.
 func (c *Case) Make(dir string, canary *Canary) (*Pull, error) {
 	dir = filepath.Clean(dir)
 	if err := gittest.InitBare(dir, "main"); err != nil {

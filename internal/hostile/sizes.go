@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sizes returns large amounts of what is allowed.
+// sizes returns large amounts of allowed content.
 func sizes() []Case {
 	return []Case{
 		{Name: "100 MB file", Verdict: "incomplete", Reports: "more than the limit", Heavy: true, Large: true, Head: func(t *Tree, _ *Canary) {

@@ -1,5 +1,4 @@
-// Package levenshtein measures how much two words differ, to suggest the word that
-// somebody meant.
+// Package levenshtein measures how much two words differ, to suggest corrections.
 package levenshtein
 
 // Distance returns the number of characters to insert, delete or replace to turn one

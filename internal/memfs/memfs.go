@@ -1,5 +1,4 @@
-// Package memfs has open files and directories that are in memory, for implementations of
-// fs.FS.
+// Package memfs has open files and directories in memory, for implementations of fs.FS.
 package memfs
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// NewInfo returns what is known of a file or directory. It has no time.
+// NewInfo returns the fs.FileInfo of a file or directory. It has no time.
 func NewInfo(name string, mode fs.FileMode, size int64) fs.FileInfo {
 	return info{name: path.Base(name), mode: mode, size: size}
 }
@@ -30,12 +29,12 @@ func (i info) ModTime() time.Time { return time.Time{} }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
 func (i info) Sys() any           { return nil }
 
-// NewFile returns an open file of a name and a content, which must not change.
+// NewFile returns an open file with a name and a content, which must not change.
 func NewFile(name string, data []byte) fs.File {
 	return Open(NewInfo(name, 0o444, int64(len(data))), data)
 }
 
-// Open returns an open file that is known, with its content, which must not change.
+// Open returns an open file with an fs.FileInfo and a content, which must not change.
 func Open(about fs.FileInfo, data []byte) fs.File { return &file{bytes.NewReader(data), about} }
 
 type file struct {
@@ -46,7 +45,7 @@ type file struct {
 func (f *file) Stat() (fs.FileInfo, error) { return f.about, nil }
 func (f *file) Close() error               { return nil }
 
-// NewDir returns an open directory with entries in their order.
+// NewDir returns an open directory with entries in the given order.
 func NewDir(about fs.FileInfo, entries []fs.DirEntry) fs.ReadDirFile { return &dir{about, entries} }
 
 type dir struct {
@@ -55,7 +54,7 @@ type dir struct {
 	left []fs.DirEntry
 }
 
-// OneFile returns a tree of one file, which is at the top.
+// OneFile returns a tree with one file, in its root directory.
 func OneFile(name string, data []byte) fs.FS { return oneFile{name, data} }
 
 type oneFile struct {
@@ -98,7 +97,7 @@ func (d *dir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return slices.Clone(out), nil
 }
 
-// Files returns a file system of one directory with these files.
+// Files returns a file system with one directory that has these files.
 func Files(contents map[string]string) fs.FS { return files(contents) }
 
 type files map[string]string

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Attack is a URL that a repository may name to make a client that fetches it reach what it must not, or
-// never end.
+// Attack is a URL in a repository that makes a client which fetches it reach forbidden addresses, or never
+// end.
 type Attack struct {
 	Name string
 	// URL is that of a file, or of a git repository if Git is set. $HOSTILE is a server that
 	// does what the path says, see Hostile.
 	URL string
 	Git bool
-	// Want is in the reason why nothing is fetched.
+	// Want is a part of the error for why nothing is fetched.
 	Want string
-	// Slow is set when it takes as long as the limits of time are.
+	// Slow is set if it takes as long as the time limits.
 	Slow bool
 }
 
-// Attacks are addresses in every form, and what a server may answer.
+// Attacks returns forbidden addresses in every form, and hostile responses of a server.
 func Attacks() []Attack {
 	const (
 		loopback, private, local = "an address of this host", "a private address", "a link-local address"
@@ -70,7 +70,7 @@ func Attacks() []Attack {
 	)
 }
 
-// Hostile serves what the attacks say. The URL of the internal server is where some lead.
+// Hostile serves the URLs of the attacks. Some redirect to the URL internal.
 func Hostile(internal string) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		what, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -122,7 +122,7 @@ func redirect(rw http.ResponseWriter, to string) {
 	rw.WriteHeader(http.StatusFound)
 }
 
-// repeat writes a text again and again, until nobody listens.
+// repeat writes a text again and again, until the client disconnects.
 func repeat(rw http.ResponseWriter, r *http.Request, text string, pause time.Duration) {
 	for r.Context().Err() == nil {
 		if _, err := fmt.Fprint(rw, text); err != nil {

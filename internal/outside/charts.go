@@ -20,7 +20,7 @@ type entry struct {
 	Digest  string   `json:"digest"`
 }
 
-// index is the index of a repository, in the subset of YAML that is JSON.
+// index returns the index of a repository, as JSON, which is a subset of YAML.
 func (r *repository) index() []byte {
 	data, _ := json.Marshal(map[string]any{"apiVersion": "v1", "entries": r.entries}) // strings
 	return data

@@ -1,4 +1,4 @@
-// Package outside is the world outside of a repository, for tests: Helm repositories, a
-// registry and git servers under any names, all of them one server on the loopback interface.
-// A dialer leads every name there.
+// Package outside provides what is outside of a repository, for tests: Helm repositories, a
+// registry and git servers under any names, all served by one server on the loopback interface.
+// Its dial function connects every name to that server.
 package outside

@@ -12,13 +12,13 @@ import (
 const (
 	// ChartLayer is the media type of the layer with a chart.
 	ChartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-	// FluxLayer is the media type of the layer that `flux push artifact` makes.
+	// FluxLayer is the media type of the layer that `flux push artifact` creates.
 	FluxLayer = "application/vnd.cncf.flux.content.v1.tar+gzip"
 
 	manifestType = "application/vnd.oci.image.manifest.v1+json"
 )
 
-// registry is a registry of OCI artifacts, to pull from.
+// registry is a read-only registry of OCI artifacts.
 type registry struct {
 	blobs map[string][]byte
 	// manifests are by repository and tag or digest, tags by repository.
@@ -30,7 +30,7 @@ func newRegistry() *registry {
 	return &registry{blobs: map[string][]byte{}, manifests: map[string][]byte{}, tags: map[string][]string{}}
 }
 
-// AddOCI adds an artifact with one layer. Docker Hub is at another host than its references say.
+// AddOCI adds an artifact with one layer. The host of Docker Hub differs from that in its references.
 func (w *World) AddOCI(name, repository, tag, media string, layer []byte) {
 	if name == "docker.io" {
 		name = "registry-1.docker.io"

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// World is a number of hosts. What it has is added before it is started.
+// World is a number of hosts. Everything is added before Start.
 type World struct {
 	hosts  map[string]*host
 	server *httptest.Server
@@ -30,19 +30,19 @@ type World struct {
 	asked []string
 }
 
-// host is what a name serves.
+// host is the content of a host.
 type host struct {
 	charts   map[string]*repository // by the path of the index
 	registry *registry
 	files    map[string][]byte
 	git      http.Handler
-	ssh      string // the address of what serves git over SSH
+	ssh      string // address of the SSH server for git
 }
 
-// New makes a world without hosts.
+// New returns a World without hosts.
 func New() *World { return &World{hosts: map[string]*host{}} }
 
-// host returns the host of a name.
+// host returns the host with a name, and creates it if needed.
 func (w *World) host(name string) *host {
 	if w.hosts[name] == nil {
 		w.hosts[name] = &host{charts: map[string]*repository{}, registry: newRegistry(), files: map[string][]byte{}}
@@ -53,10 +53,10 @@ func (w *World) host(name string) *host {
 // AddFile adds a file.
 func (w *World) AddFile(name, path string, data []byte) { w.host(name).files[path] = data }
 
-// AddGit adds what serves the git repositories of a host.
+// AddGit sets the handler of the git repositories of a host.
 func (w *World) AddGit(name string, handler http.Handler) { w.host(name).git = handler }
 
-// AddSSH adds the address of what serves the git repositories of a host over SSH.
+// AddSSH sets the address of the SSH server for the git repositories of a host.
 func (w *World) AddSSH(name, address string) { w.host(name).ssh = address }
 
 // Start starts the server of all hosts.
@@ -76,10 +76,10 @@ func (w *World) Start() error {
 	return nil
 }
 
-// Close ends the server.
+// Close stops the server.
 func (w *World) Close() { w.server.Close() }
 
-// certify makes a certificate for names, which signs itself.
+// certify creates a self-signed certificate for names.
 func (w *World) certify(names []string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *World) certify(names []string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// Dial connects to the server whatever the address is, but for SSH.
+// Dial connects to the server for every address, except for SSH.
 func (w *World) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if name, ok := strings.CutSuffix(address, ":22"); ok && w.hosts[name] != nil {
 		return new(net.Dialer).DialContext(ctx, network, w.hosts[name].ssh)
@@ -106,7 +106,7 @@ func (w *World) Dial(ctx context.Context, network, address string) (net.Conn, er
 	return new(net.Dialer).DialContext(ctx, network, w.server.Listener.Addr().String())
 }
 
-// Requests are those so far, as HOST METHOD PATH.
+// Requests returns the requests so far, as HOST METHOD PATH.
 func (w *World) Requests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

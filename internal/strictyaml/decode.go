@@ -12,7 +12,7 @@ import (
 )
 
 // Decode fills the struct that into points to with settings, see the package comment.
-// An empty document leaves it as it is. It returns Err.
+// An empty document leaves it unchanged. It returns Err.
 func (d *Document) Decode(into any) error {
 	if !d.Empty() {
 		(&decoder{Document: d}).value("", d.top, reflect.ValueOf(into).Elem())
@@ -20,19 +20,19 @@ func (d *Document) Decode(into any) error {
 	return d.Err()
 }
 
-// DecodeManifest fills what into points to with the values that kubectl would send, see
-// the package comment. A field of the type any, or a map of any, takes any content
-// without repeated keys. An empty document leaves into as it is. It returns Err.
+// DecodeManifest fills the value that into points to with the values that kubectl would send, see
+// the package comment. A field of type any, or a map of any, accepts any content
+// without repeated keys. An empty document leaves into unchanged. It returns Err.
 func (d *Document) DecodeManifest(into any) error {
 	if d.Empty() {
 		return d.Err()
 	}
-	// This parser also refuses aliases that never end, or hardly ever.
+	// This parser also rejects aliases with endless or excessive expansion.
 	asJSON, err := sigsyaml.YAMLToJSON([]byte(d.withQuotedLetters()))
 	if err != nil {
 		return syntaxError(d.path, err, d.offset)
 	}
-	// The values that the check decodes are not used: they are those of YAML 1.2.
+	// The values that the check decodes are not used, since they follow YAML 1.2.
 	unused := reflect.New(reflect.TypeOf(into).Elem())
 	(&decoder{Document: d, manifest: true}).value("", d.top, unused.Elem())
 	if err := d.Err(); err != nil {
@@ -44,8 +44,8 @@ func (d *Document) DecodeManifest(into any) error {
 	return nil
 }
 
-// decoder decodes the nodes of a document by the types of Go values. It records where
-// each field is, and what is wrong with it.
+// decoder decodes the nodes of a document by the types of Go values. It records the position of
+// each field, and its mistakes.
 type decoder struct {
 	*Document
 	manifest bool
@@ -82,7 +82,7 @@ func (d *decoder) value(key string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// isOptional reports whether null is as good as nothing for a value of this kind.
+// isOptional reports whether null means absent for a value of this kind.
 func isOptional(k reflect.Kind) bool {
 	return k == reflect.Pointer || k == reflect.Slice || k == reflect.Map
 }
@@ -111,7 +111,7 @@ func (d *decoder) scalar(key string, n *yaml.Node, v reflect.Value) {
 			d.failAt(n, key, "want true or false, not %s", d.describe(n))
 			return
 		}
-		_ = n.Decode(v.Addr().Interface()) // a node of that tag decodes
+		_ = n.Decode(v.Addr().Interface()) // a node with this tag decodes
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		if d.tag(n) != "!!int" || n.Decode(v.Addr().Interface()) != nil {
 			d.failAt(n, key, "want a whole number, not %s", d.describe(n))
@@ -156,7 +156,7 @@ func (d *decoder) entries(key string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// free decodes free content as kubectl would. Of a manifest the values are decoded elsewhere.
+// free decodes free content like kubectl. The values of a manifest are decoded elsewhere.
 func (d *decoder) free(key string, n *yaml.Node, v reflect.Value) {
 	if d.manifest {
 		return
@@ -200,7 +200,7 @@ func (d *decoder) mapping(key string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// merged decodes the mappings of a merge key (<<) as if they were written here.
+// merged decodes the mappings of a merge key (<<) as part of v.
 func (d *decoder) merged(key string, n *yaml.Node, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
 		d.mapping(key, n, v)

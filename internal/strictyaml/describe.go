@@ -8,7 +8,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// tag returns the type of a node as the decoder reads it, like "!!str".
+// tag returns the type of a node in the decoder's version of YAML, like "!!str".
 func (d *decoder) tag(n *yaml.Node) string {
 	if d.manifest && isOldBool(n) {
 		return "!!bool"
@@ -29,7 +29,7 @@ func isOldBool(n *yaml.Node) bool {
 	return false
 }
 
-// describe names what a node is, in words for the author of the file.
+// describe describes a node for the author of the file.
 func (d *decoder) describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -51,7 +51,7 @@ func (d *decoder) describe(n *yaml.Node) string {
 	}
 }
 
-// describeUnquoted is describe for a field that is a string: quotes would make it one.
+// describeUnquoted is describe for a string field: it suggests quotes.
 func (d *decoder) describeUnquoted(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode || d.tag(n) == "!!null" {
 		return d.describe(n)

@@ -71,8 +71,8 @@ type part struct {
 	offset int
 }
 
-// split divides a file at its "---" lines. No such line can be inside a document: it
-// ends even a scalar.
+// split splits a file at its "---" lines. Such a line cannot be inside a document, since it ends
+// even a scalar.
 func split(text string) []part {
 	var all []part
 	var current strings.Builder
@@ -91,10 +91,10 @@ func split(text string) []part {
 // Empty reports whether there is nothing in the document, or only comments.
 func (d *Document) Empty() bool { return d.top == nil }
 
-// Has reports whether the field key is written, with a value of the right type or not.
+// Has reports whether the field key is in the document, with a value of any type.
 func (d *Document) Has(key string) bool { return d.fields[key] != nil }
 
-// Line returns the line of the field key, 0 when it is not written.
+// Line returns the line of the field key, 0 if it is not in the document.
 func (d *Document) Line(key string) int {
 	if n := d.fields[key]; n != nil {
 		return n.Line + d.offset
@@ -102,8 +102,8 @@ func (d *Document) Line(key string) int {
 	return 0
 }
 
-// Error returns a mistake of the field key, at the nearest field above it that is
-// written.
+// Error returns a mistake of the field key, at the field or its nearest ancestor in the
+// document.
 func (d *Document) Error(key, format string, args ...any) *Error {
 	at := key
 	for d.fields[at] == nil && at != "" {

@@ -17,7 +17,7 @@ type Error struct {
 	Line, Column int
 	// Key is the path of the field, like targets[0].name. It is empty for the document.
 	Key string
-	// Message says what is wrong and what would be right.
+	// Message describes what is wrong and what is expected.
 	Message string
 }
 
@@ -59,8 +59,8 @@ func joined(errs []*Error) error {
 	return errors.Join(all...)
 }
 
-// syntaxError locates an error of a YAML parser, which has the line in its message.
-// Offset is the number of lines before the text that was parsed.
+// syntaxError returns an Error for an error of a YAML parser, which has the line in its message.
+// Offset is the number of lines before the parsed text.
 func syntaxError(path string, err error, offset int) *Error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1

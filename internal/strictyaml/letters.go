@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// letters are the booleans of YAML 1.1 that kubectl alone takes for booleans.
+// letters are the booleans of YAML 1.1 that only kubectl reads as booleans.
 const letters = "yYnN"
 
-// withQuotedLetters returns the text with quotes around each y and n that has none.
+// withQuotedLetters returns the text with quotes around each plain y and n.
 func (d *Document) withQuotedLetters() string {
 	if !strings.ContainsAny(d.text, letters) {
 		return d.text
@@ -42,7 +42,8 @@ func (d *Document) withQuotedLetters() string {
 	return text
 }
 
-// letter returns where in the text a node is that is a plain y or n. lines has where lines begin.
+// letter returns the position of a node in the text if it is a plain y or n. lines are the positions of
+// lines.
 func (d *Document) letter(n *yaml.Node, lines []int) (at int, ok bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || len(n.Value) != 1 || !strings.Contains(letters, n.Value) || n.Line < 1 || n.Line > len(lines) {
 		return 0, false

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/internal/levenshtein"
 )
 
-// Suggestion returns what to append to "unknown ...": the nearest known word, or all of
-// them when none is near.
+// Suggestion returns a suffix for "unknown ...": a suggestion of the nearest known word, or a list of
+// all if none is near.
 func Suggestion(word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {

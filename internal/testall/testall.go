@@ -13,7 +13,7 @@ const Variable = "PREADMIT_TEST_ALL"
 // Enabled reports whether this run has all tests.
 func Enabled() bool { return os.Getenv(Variable) == "1" }
 
-// Long skips a test that only a run of all tests has.
+// Long skips the test unless all tests are run.
 func Long(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
@@ -29,8 +29,8 @@ func Count(few, all int) int {
 	return few
 }
 
-// Sample returns the cases of a list that a test runs: few of them, from all
-// over the list, or the whole list.
+// Sample returns the cases of a list that a test runs: few of them, spread over the list, or
+// all.
 func Sample[T any](all []T, few int) []T {
 	if Enabled() || len(all) <= few {
 		return all
@@ -42,10 +42,10 @@ func Sample[T any](all []T, few int) []T {
 	return sample
 }
 
-// heapGrowth is the growth of the heap between collections of garbage, in percent, of the tests
-// that allocate most: a fifth of their time went into collections.
+// heapGrowth is the growth of the heap between garbage collections, in percent, for the tests
+// that allocate most: collections took a fifth of their time.
 const heapGrowth = 300
 
-// Heap lets the heap of this process grow further between collections. TestMain of a package
-// calls it whose tests allocate much and do not measure memory.
+// Heap lets the heap of this process grow more between garbage collections. TestMain calls it in
+// packages whose tests allocate much and do not measure memory.
 func Heap() { heap.Grow(heapGrowth) }

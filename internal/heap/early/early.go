@@ -6,33 +6,33 @@ import (
 )
 
 const (
-	// huge is what the heap may grow by and have huge pages, in bytes: what most scans need, with
-	// what is garbage in between.
+	// huge is how much the heap may grow with huge pages, in bytes: what most scans need, including
+	// garbage.
 	huge = 256 << 20
-	// arena is how much of the kernel's addresses the runtime takes at a time, in bytes; each begins at
+	// arena is the size of the address ranges that the runtime reserves, in bytes; each begins at
 	// a multiple of it (heapArenaBytes in runtime/malloc.go).
 	arena = 64 << 20
 )
 
 func init() {
-	runtime.MemProfileRate = 0 // as the first: what is sampled before is kept
+	runtime.MemProfileRate = 0 // first, since earlier samples would be kept
 	Reserve(huge)
 }
 
-// memoryLimit returns the bound of the process's memory in GOMEMLIMIT, in bytes.
+// memoryLimit returns GOMEMLIMIT, in bytes.
 func memoryLimit() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// within returns how much of a size a heap that is bounded has huge pages for, in bytes. A huge page is
-// there as a whole once any of it is used, which the bound does not count.
+// within returns how much of a size gets huge pages if the memory is limited, in bytes. A huge page is
+// allocated as a whole once any of it is used, which GOMEMLIMIT does not take into account.
 func within(bound uint64, size int) int { return int(min(uint64(size), bound/4)) }
 
-// Reserve lets the heap have huge pages, and grow into more until it is larger by size, in bytes, or by a
-// quarter of GOMEMLIMIT if that is less. It does nothing where the kernel does not leave that to programs. It
-// costs a collection of garbage. Memory that is not used takes no pages.
+// Reserve lets the heap use huge pages, and grow into more of them by size bytes, or by a quarter of
+// GOMEMLIMIT if that is less. It does nothing if the kernel does not leave that to programs. It costs a
+// garbage collection. Unused memory takes no pages.
 func Reserve(size int) {
 	if !advised() {
 		return
@@ -40,9 +40,9 @@ func Reserve(size int) {
 	here := new([64]byte)
 	block := make([]byte, within(memoryLimit(), size))
 	advise(addressOf(block), uintptr(len(block)))
-	// What the heap has already lies before the block. Not all of its arena is there, which the
-	// kernel says, and takes the rest.
+	// The existing heap lies before the block. Its arena is not completely mapped: the kernel returns
+	// an error for that, and applies the rest.
 	advise(addressOf(here[:])&^(arena-1), arena)
 	runtime.KeepAlive(here)
-	runtime.GC() // The block is garbage now. What the kernel was told of its addresses remains.
+	runtime.GC() // frees the block; the advice for its addresses remains
 }

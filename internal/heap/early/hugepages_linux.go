@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// enabled is the file that says which programs have huge pages.
+// enabled is the file with the setting for transparent huge pages.
 const enabled = "/sys/kernel/mm/transparent_hugepage/enabled"
 
-// advised reports whether programs have huge pages that advise it, and no others. It is true
-// where that cannot be known, as in a jail.
+// advised reports whether exactly the programs that request huge pages get them. It returns true
+// if that is unknown, as in a jail.
 func advised() bool {
 	file, err := syscall.Open(enabled, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -21,7 +21,7 @@ func advised() bool {
 	return err != nil || string(modes[:n]) == "always [madvise] never\n"
 }
 
-// advise asks for huge pages for addresses. A kernel without them refuses, which is no harm.
+// advise requests huge pages for addresses. An error of a kernel without them is ignored.
 func advise(at, size uintptr) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, at, size, syscall.MADV_HUGEPAGE)
 }

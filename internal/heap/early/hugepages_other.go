@@ -2,7 +2,7 @@
 
 package early
 
-// advised is false: only Linux takes advice.
+// advised returns false: only Linux supports this.
 func advised() bool { return false }
 
 func advise(_, _ uintptr) {}
