@@ -52,8 +52,8 @@ func Lasting() { lasting.Store(true) }
 // bytes.
 const large = 2 << 30
 
-// Grow lets the heap grow by a percentage between collections, whatever its size. It is for
-// processes whose memory does not matter.
+// Grow lets the heap grow by a percentage between collections, at any size. It is for processes
+// whose memory does not matter.
 func Grow(by int) {
 	early.Reserve(large)
 	mu.Lock()

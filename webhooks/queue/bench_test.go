@@ -30,7 +30,7 @@ func (l *tally) report(b *testing.B) {
 	}
 }
 
-// take is what a delivery costs: Seen, Enqueue and Remember, of 1,000 pull requests.
+// take makes the calls of a delivery: Seen, Enqueue and Remember, for one of 1,000 pull requests.
 func take(b *testing.B, q *queue.Queue, i int64, all *tally) {
 	j := pull(i%10+1, int(i/10)%100+1)
 	j.Delivery = fmt.Sprint("delivery-", i)
@@ -100,7 +100,7 @@ func BenchmarkEnqueue(b *testing.B) {
 	})
 }
 
-// BenchmarkNext hands out and ends jobs, of which ten thousand wait.
+// BenchmarkNext claims and ends jobs while ten thousand wait.
 func BenchmarkNext(b *testing.B) {
 	q, all := open(b, queue.Config{}), &tally{}
 	fill := func(n int) {

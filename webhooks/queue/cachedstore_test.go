@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestMirrorOrder: what the watcher brings late does not undo what this process wrote.
+// TestMirrorOrder checks that late changes of the watcher do not undo what this process wrote.
 func TestMirrorOrder(t *testing.T) {
 	t.Parallel()
 	m := newCachedStore(&store[int]{}, func(_, _ entry[int]) {})
@@ -22,9 +22,9 @@ func TestMirrorOrder(t *testing.T) {
 	}
 }
 
-// TestEntryReadBeforeItsEnd: what a change read from the stream does not come back when the watcher
-// has brought its end meanwhile, nor when another consumer brings it again. What the watcher has not
-// brought, though it passed it, is taken.
+// TestEntryReadBeforeItsEnd checks that an entry that a change read from the stream is not cached again
+// after the watcher has brought its deletion, nor when another consumer brings it again. An entry that
+// the watcher passed without bringing it is cached.
 func TestEntryReadBeforeItsEnd(t *testing.T) {
 	t.Parallel()
 	m := newCachedStore(&store[int]{}, func(_, _ entry[int]) {})
@@ -55,8 +55,8 @@ func TestEntryReadBeforeItsEnd(t *testing.T) {
 	}
 }
 
-// TestPlaceInLine: a job takes over the place of one that waited, but not of one that is
-// being worked on.
+// TestPlaceInLine checks that a job keeps the place of a waiting job that it replaces, but not of one
+// that is being worked on.
 func TestPlaceInLine(t *testing.T) {
 	t.Parallel()
 	long, now := time.Unix(1, 0), time.Unix(2, 0)

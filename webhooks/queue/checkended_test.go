@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestCheckEnded: that a scan left no check run in progress is kept, by who opens the queue
-// next as well, until its job is claimed again.
+// TestCheckEnded checks that CheckEnded is stored, also for the next process, until the scan's job is
+// claimed again.
 func TestCheckEnded(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{Dir: t.TempDir(), Attempts: 3}
@@ -33,7 +33,7 @@ func TestCheckEnded(t *testing.T) {
 		t.Error(err)
 	}
 	want("while it runs", false)
-	// Its process records how it ended, and ends before it can let go of the job.
+	// The process records how it ended, and ends before it can release the job.
 	failed := scan()
 	failed.State, failed.Finished = queue.Failed, time.Now()
 	if err := q.PutScan(t.Context(), failed); err != nil {

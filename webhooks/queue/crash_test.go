@@ -22,7 +22,7 @@ import (
 // all tests.
 var crashRounds = flag.Int("crash-rounds", 0, "how often TestCrash kills a process")
 
-// crashDir, in the environment, has the test binary be the process that TestCrash kills.
+// crashDir in the environment makes the test binary the process that TestCrash kills.
 const crashDir = "PREADMIT_TEST_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crashing enqueues and works until it is killed, and says what it did after it did it.
+// crashing enqueues and works until it is killed, and prints each step after it was done.
 func crashing(dir, round string) error {
 	ctx := context.Background()
 	q, err := queue.Open(ctx, crashConfig(dir))
@@ -73,7 +73,7 @@ func crashConfig(dir string) queue.Config {
 	return queue.Config{Dir: dir, Attempts: 1000, Backoff: []time.Duration{time.Millisecond}}
 }
 
-// crashEnd ends a claim in one of its ways.
+// crashEnd ends a claim in one of the possible ways.
 func crashEnd(ctx context.Context, c *queue.Claim) string {
 	var err error
 	outcome := "done"
@@ -93,8 +93,8 @@ func crashEnd(ctx context.Context, c *queue.Claim) string {
 	return outcome
 }
 
-// TestCrash kills a process that enqueues and works, again and again, and then looks what
-// became of every job that was stored.
+// TestCrash kills a process that enqueues and works, again and again, and then checks every job that
+// was stored.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -124,7 +124,7 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d kills: %d jobs stored, %d ended before a kill, %d handed out after the last", rounds, len(order), ended, handed)
 }
 
-// crash runs the process and kills it at some moment; it gives what the process said.
+// crash runs the process and kills it at some moment; it returns what the process printed.
 func crash(t *testing.T, dir string, round int) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -160,8 +160,8 @@ func crash(t *testing.T, dir string, round int) []string {
 	return lines
 }
 
-// checkCrashed works off what is left, and says whose jobs were neither done nor followed
-// by a newer one of their subject.
+// checkCrashed processes the remaining jobs, and reports stored jobs that were neither done nor
+// superseded by a newer one of their subject.
 func checkCrashed(t *testing.T, dir string, subjects map[string]string, order []string) (handed int) {
 	t.Helper()
 	start := time.Now()
@@ -203,9 +203,9 @@ func checkCrashed(t *testing.T, dir string, subjects map[string]string, order []
 		case err != nil:
 			t.Errorf("job %s left no record: %v", id, err)
 		case s.State == queue.Failed && (dead[id] || last[subjects[id]] != id), s.State == queue.Completed:
-			// A process that was killed while it gave a job up may have left no letter; a newer job has taken its place.
+			// A process that was killed in Bury may have stored no letter; a newer job has replaced this one.
 		case s.State == queue.Superseded && s.SupersededBy != "":
-			// By one that was stored later, though its process may not have lived to say so.
+			// By a job that was stored later, even if its process died before it printed that.
 		default:
 			t.Errorf("job %s of %s (last %s): %+v", id, subjects[id], last[subjects[id]], s)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCutOffTooLate: a replica that has not heard for a lease of a holder that lives, or that has
-// ended its job, takes nothing from it and leaves its scan as it is.
+// TestCutOffTooLate checks that a replica that received no heartbeat for a lease from a holder that is
+// alive, or that has ended its job, takes nothing from it and does not change its scan.
 func TestCutOffTooLate(t *testing.T) {
 	t.Parallel()
 	q := openEmbedded(t)
@@ -32,8 +32,8 @@ func TestCutOffTooLate(t *testing.T) {
 	wantState(t, q, j, Completed)
 }
 
-// TestBeginTooLate: a claim that took longer than the lease before its scan was recorded does not
-// take the place of the one that came after it.
+// TestBeginTooLate checks that a claim that took longer than the lease before its scan was recorded does
+// not replace the later claim.
 func TestBeginTooLate(t *testing.T) {
 	t.Parallel()
 	q := openEmbedded(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestOpenEnds: whoever is to end does not wait until each server was tried that takes a
-// connection and says nothing.
+// TestOpenEnds checks that Open ends with its context while servers accept connections and do not
+// respond.
 func TestOpenEnds(t *testing.T) {
 	t.Parallel()
 	var mute []string

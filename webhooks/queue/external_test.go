@@ -21,11 +21,11 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// serve starts servers on loopback: a cluster, or one alone.
+// serve starts servers on loopback: a cluster, or a single one.
 func serve(t testing.TB, n int) []*server.Server {
 	t.Helper()
 	var servers []*server.Server
-	ports := make([]int, n) // of routes: the servers of a cluster have to know each other's beforehand
+	ports := make([]int, n) // of routes: the servers of a cluster need each other's in advance
 	for i := range ports {
 		ports[i] = freeport.Port(t)
 	}
@@ -68,7 +68,7 @@ func urls(servers []*server.Server) string {
 	return strings.Join(all, ",")
 }
 
-// TestLease: what a dead replica held is taken over after the lease, and by one.
+// TestLease checks that what a dead replica held is taken over after the lease, by one replica.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	lease := 1500 * time.Millisecond
@@ -76,7 +76,7 @@ func TestLease(t *testing.T) {
 	dying, living := open(t, c), open(t, c)
 	a := enqueue(t, living, pull(1, 7))
 	lost := next(t, dying)
-	none(t, living, 3*lease/2) // signs of life arrive
+	none(t, living, 3*lease/2) // heartbeats arrive
 	shut(t, dying)
 	<-lost.Context().Done()
 	if cause := context.Cause(lost.Context()); cause != queue.ErrLost {
@@ -90,7 +90,7 @@ func TestLease(t *testing.T) {
 	wantStates(t, living, map[string]queue.State{a.ID: queue.Completed})
 }
 
-// TestCutOff: a replica that cannot reach the servers gives up its claim before another
+// TestCutOff checks that a replica that cannot reach the servers gives up its claim before another
 // may take it.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestReplicas: what one replica does, another knows; a bound holds for both together.
+// TestReplicas checks that replicas see each other's changes, and share the limit.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1)), PerInstallation: 1}
@@ -161,7 +161,7 @@ func TestReplicas(t *testing.T) {
 					t.Error(err)
 				}
 				if ended.Add(1) == jobs {
-					cancel() // not while a job is claimed, which would be free after its lease only
+					cancel() // not during a claim, after which the job would be free only after its lease
 				}
 			}
 		})
@@ -173,7 +173,7 @@ func TestReplicas(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 0 dead, 0 installations")
 }
 
-// eventually waits until complain says nothing.
+// eventually waits until complain returns "".
 func eventually(t testing.TB, complain func() string) {
 	t.Helper()
 	eventuallyWithin(t, 60*time.Second, complain)
@@ -255,7 +255,7 @@ func TestLockEmbedded(t *testing.T) {
 	}
 }
 
-// TestCluster: three servers, one of which is stopped while two replicas work.
+// TestCluster stops one of three servers while two replicas work.
 func TestCluster(t *testing.T) {
 	testall.Long(t)
 	t.Parallel()

@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestForgottenStays: whoever worked on a scan of a repository that went does not bring
-// back what is known of it, whatever it writes later.
+// TestForgottenStays checks that the worker of a scan of a removed repository does not restore its
+// record, whatever it writes later.
 func TestForgottenStays(t *testing.T) {
 	t.Parallel()
 	for _, state := range []queue.State{queue.Running, queue.Completed, queue.Failed} {
@@ -34,14 +34,14 @@ func TestForgottenStays(t *testing.T) {
 			if err := q.Prune(t.Context()); err != nil {
 				t.Error(err)
 			}
-			b := enqueue(t, q, pull(1, 7)) // the repository came back
+			b := enqueue(t, q, pull(1, 7)) // the repository was added again
 			done(t, next(t, q))
 			wantStates(t, q, map[string]queue.State{b.ID: queue.Completed})
 		})
 	}
 }
 
-// TestForgottenReport: the same of its report, also when another replica forgets.
+// TestForgottenReport checks the same for its report, also when another replica forgets.
 func TestForgottenReport(t *testing.T) {
 	t.Parallel()
 	q := open(t, queue.Config{})
@@ -66,8 +66,8 @@ func TestForgottenReport(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 0 dead, 0 installations")
 }
 
-// TestForgottenBehindTheBack: a replica that does not know yet that a scan was forgotten
-// neither stores its record nor keeps its report.
+// TestForgottenBehindTheBack checks that a replica that does not know yet that a scan was forgotten
+// stores neither its record nor its report.
 func TestForgottenBehindTheBack(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1))}

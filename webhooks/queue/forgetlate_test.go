@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestForgottenIsNotToldOf: who is about to make the first record of a scan when its job is
-// forgotten - because the job was replaced, or claimed - does not bring back what was known
-// of it.
+// TestForgottenIsNotToldOf checks that a write which is about to create the first record of a scan -
+// because its job was replaced, or claimed - does not restore the scan when its job is forgotten
+// meanwhile.
 func TestForgottenIsNotToldOf(t *testing.T) {
 	t.Parallel()
 	q := openEmbedded(t)
@@ -15,7 +15,7 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 	fatal(t, err)
 	newer, err := q.complete(Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})
 	fatal(t, err)
-	// As Enqueue does it, without what it leaves to do behind the back.
+	// As Enqueue does, without the recording that follows in the background.
 	e, _, err := q.jobs.change(t.Context(), old.Subject(), "", func(now *record) (*record, error) {
 		return now.supersede(newer, newer.Created, q.index.unsettled), nil
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// disk is a small file system, which can be full.
+// disk is a small file system that can be filled.
 type disk struct {
 	t   *testing.T
 	dir string
@@ -36,7 +36,7 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// fill takes all space but some bytes.
+// fill uses all space except some bytes.
 func (d *disk) fill(leave int64) {
 	d.t.Helper()
 	file, err := os.Create(filepath.Join(d.dir, "filler"))
@@ -66,7 +66,7 @@ func (d *disk) free() {
 	}
 }
 
-// ready waits until the queue is ready, or is not.
+// ready waits until the queue is ready, or not ready.
 func ready(t *testing.T, q *queue.Queue, want bool) error {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -81,8 +81,8 @@ func ready(t *testing.T, q *queue.Queue, want bool) error {
 	return nil
 }
 
-// TestFullDisk: a queue whose disk was full takes jobs again once there is room, and has all that
-// it took before, without another start of the process.
+// TestFullDisk checks that a queue whose disk was full accepts jobs again once there is space, and still
+// has everything that it accepted before, without a restart of the process.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	d := newDisk(t)
@@ -93,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 		d.fill(0)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		var refused error
-		for i := 0; refused == nil; i++ { // the last block may have room for some
+		for i := 0; refused == nil; i++ { // the last block may have space for some
 			_, _, refused = q.Enqueue(ctx, pull(2, 1+i%50))
 		}
 		cancel()
@@ -126,7 +126,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReportOnFullDisk: so does one in which only a report had no room.
+// TestReportOnFullDisk checks the same when only a report did not fit.
 func TestReportOnFullDisk(t *testing.T) {
 	t.Parallel()
 	d := newDisk(t)

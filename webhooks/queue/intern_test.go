@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// TestWords: equal texts are one in memory, which is not part of anything larger, and what
-// is known is bounded.
+// TestWords checks that equal strings share memory, which is not part of a larger string, and that the
+// number of known strings is limited.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("octo/shop", 2)
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestOneScan: what a record of a scan takes is there once: the book has what the cache has.
+// TestOneScan checks that a scan record is in memory once: the index points at the one in the cache.
 func TestOneScan(t *testing.T) {
 	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
@@ -60,7 +60,7 @@ func TestOneScan(t *testing.T) {
 	}
 }
 
-// TestReportLeavesNothing: what is kept of reports that went does not grow with their number.
+// TestReportLeavesNothing checks that the remains of removed reports do not grow with their number.
 func TestReportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})

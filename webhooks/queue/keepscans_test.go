@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// end takes n scans of pull requests to their ends, and gives their ids, the oldest first.
+// end ends the scans of n pull requests, and returns their ids, the oldest first.
 func end(t testing.TB, q *queue.Queue, first, n int) []string {
 	t.Helper()
 	var ids []string
@@ -20,7 +20,7 @@ func end(t testing.TB, q *queue.Queue, first, n int) []string {
 	return ids
 }
 
-// kept says what is wrong if not exactly these scans are there.
+// kept returns what is wrong unless exactly these scans exist.
 func kept(q *queue.Queue, want ...string) string {
 	got := states(q)
 	for _, id := range want {
@@ -34,8 +34,8 @@ func kept(q *queue.Queue, want ...string) string {
 	return ""
 }
 
-// TestKeepScans: of the scans that ended only so many stay, without anybody asking for it,
-// and their reports go with the others. What has not ended stays.
+// TestKeepScans checks that only KeepScans ended scans stay, without a call of Prune, and that the
+// reports of the others are removed. Scans that have not ended stay.
 func TestKeepScans(t *testing.T) {
 	t.Parallel()
 	q := open(t, queue.Config{KeepScans: 3, PerInstallation: 1})
@@ -55,8 +55,8 @@ func TestKeepScans(t *testing.T) {
 	}
 }
 
-// TestKeepFewerScans: Prune is exact where what runs by itself leaves some room, and a
-// smaller bound holds after a restart.
+// TestKeepFewerScans checks that Prune is exact, unlike pruneWhenFull, and that a smaller limit applies
+// after a restart.
 func TestKeepFewerScans(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -81,7 +81,7 @@ func TestKeepFewerScans(t *testing.T) {
 	eventually(t, func() string { return kept(q, append(ended[37:], unended)...) })
 }
 
-// TestReplicasKeepScans: one of several replicas does it, and all see it.
+// TestReplicasKeepScans checks that one of several replicas does it, and all see it.
 func TestReplicasKeepScans(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1)), KeepScans: 5}
@@ -92,7 +92,7 @@ func TestReplicasKeepScans(t *testing.T) {
 	}
 }
 
-// TestKeepDeliveries: the oldest deliveries are forgotten when there are too many.
+// TestKeepDeliveries checks that the oldest deliveries are forgotten when there are too many.
 func TestKeepDeliveries(t *testing.T) {
 	t.Parallel()
 	q := open(t, queue.Config{KeepDeliveries: 5})

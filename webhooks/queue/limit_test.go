@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLimitAcrossReplicas: two replicas that pick different jobs of an installation at the same moment
-// do not get more of them than it may have in progress.
+// TestLimitAcrossReplicas checks that two replicas that claim different jobs of an installation at the
+// same time do not exceed PerInstallation.
 func TestLimitAcrossReplicas(t *testing.T) {
 	t.Parallel()
 	replicas := pair(t, Config{PerInstallation: 1})

@@ -15,14 +15,14 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestLost: where an external NATS loses the streams, or somebody deletes them, what a replica
-// has in memory is not stored, and it asks to be started again.
+// TestLost checks that a replica notices when an external NATS lost the streams, or when they were
+// deleted, and requests a restart, since what it has in memory is not stored.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// lose has the server lose its streams.
+		// lose makes the server lose its streams.
 		lose func(t *testing.T, s *server.Server)
-		// anew is whether another replica makes new ones.
+		// anew is set if another replica creates new ones.
 		anew bool
 		want string
 	}{
@@ -34,7 +34,7 @@ func TestLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if !test.anew {
-				testall.Long(t) // a stream that is not there is waited for
+				testall.Long(t) // it waits for a missing stream
 			}
 			s := serve(t, 1)[0]
 			failed := make(chan error, 8)
@@ -42,7 +42,7 @@ func TestLost(t *testing.T) {
 			enqueue(t, q, pull(1, 7))
 			test.lose(t, s)
 			if test.anew {
-				// It writes more than was seen of the streams before.
+				// It writes more than this replica has seen of the streams.
 				other := open(t, queue.Config{URL: s.ClientURL()})
 				for n := range 8 {
 					enqueue(t, other, pull(1, 20+n))
@@ -83,7 +83,7 @@ func remove(t *testing.T, s *server.Server) {
 	}
 }
 
-// wipe starts a server again at the same address without what it had stored.
+// wipe restarts a server at the same address without its data.
 func wipe(t *testing.T, s *server.Server) {
 	t.Helper()
 	port := s.Addr().(*net.TCPAddr).Port

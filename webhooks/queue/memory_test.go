@@ -20,16 +20,15 @@ var (
 	rest     = flag.Duration("rest", 15*time.Second, "time that BenchmarkMemory waits for what passes to have passed")
 )
 
-// BenchmarkMemory measures how many bytes of the heap a new pull request takes, that nobody knew
-// of: waiting is with its job, its scan and its delivery, ended is after the job's end, and
-// rested some time later. With -rest 15s the server's caches of what is read and written
-// have gone, which do not grow with the number of records; with -rest 6m so has all else
-// that passes: what says that a job is no more, and the ids of its writes. A delivery is
-// measured by itself as well. Run it with -benchtime 20000x.
+// BenchmarkMemory measures how many bytes of the heap a new pull request takes: waiting is with its
+// job, its scan and its delivery, ended is after the job's end, and rested some time later. With
+// -rest 15s the server's caches of reads and writes are empty, which do not grow with the number of
+// records; with -rest 6m so is everything else that is temporary: the messages of deletions and the
+// ids of writes. A delivery is also measured by itself. Run it with -benchtime 20000x.
 func BenchmarkMemory(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		q := open(b, queue.Config{})
-		crowd(b, 64, 64, func(i int) { deliver(b, q, i) }) // what is there once
+		crowd(b, 64, 64, func(i int) { deliver(b, q, i) }) // what exists once
 		before := heap(b, "")
 		crowd(b, b.N, 64, func(i int) { deliver(b, q, 64+i) })
 		b.ReportMetric(float64(heap(b, "waiting")-before)/float64(b.N), "waiting-B/record")
@@ -49,16 +48,16 @@ func BenchmarkMemory(b *testing.B) {
 	})
 }
 
-// rested returns what is left after a while.
+// rested returns the memory in use after a while.
 func rested(b *testing.B, before int64, name string) {
 	b.StopTimer()
-	if b.N > 1 { // The first run is for trying.
+	if b.N > 1 { // the first run is a trial
 		time.Sleep(*rest)
 	}
 	b.ReportMetric(float64(heap(b, name)-before)/float64(b.N), "rested-B/record")
 }
 
-// crowd has some do all of n.
+// crowd calls do for 0 to n-1 in some goroutines.
 func crowd(t testing.TB, n, some int, do func(i int)) {
 	var all sync.WaitGroup
 	for part := range some {
@@ -71,7 +70,7 @@ func crowd(t testing.TB, n, some int, do func(i int)) {
 	all.Wait()
 }
 
-// deliver takes the delivery of a pull request of its own, of one of 20 repositories.
+// deliver processes the delivery of a new pull request, in one of 20 repositories.
 func deliver(t testing.TB, q *queue.Queue, i int) {
 	repository := i % 20
 	guid := uuid.NewString()
@@ -91,7 +90,7 @@ func deliver(t testing.TB, q *queue.Queue, i int) {
 	}
 }
 
-// judge does the next job, as a worker does.
+// judge processes the next job, like a worker.
 func judge(t testing.TB, q *queue.Queue) {
 	c, err := q.Next(t.Context())
 	if err != nil {
@@ -112,9 +111,9 @@ func judge(t testing.TB, q *queue.Queue) {
 	done(t, c)
 }
 
-// heap is what is in use, which is also written to a file if wanted.
+// heap returns the size of the heap in use, and writes a profile if requested.
 func heap(t testing.TB, name string) int64 {
-	for range 4 { // What the server's caches let go of comes into pools, which take two more.
+	for range 4 { // the server's caches release memory into pools, which takes two more collections
 		runtime.GC()
 		time.Sleep(20 * time.Millisecond)
 	}

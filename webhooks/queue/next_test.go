@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestFairness: one job among a thousand of somebody else's is soon handed out.
+// TestFairness checks that a single job is claimed soon although another installation has a thousand.
 func TestFairness(t *testing.T) {
 	t.Parallel()
 	q := open(t, queue.Config{})
@@ -56,7 +56,7 @@ func TestNextWakes(t *testing.T) {
 	q := open(t, queue.Config{})
 	got := make(chan error, 1)
 	go func() {
-		_, err := q.Next(within(t, 60*time.Second)) // which looks again after an hour by itself
+		_, err := q.Next(within(t, 60*time.Second)) // which checks again after an hour without a change
 		got <- err
 	}()
 	time.Sleep(100 * time.Millisecond) // for Next to wait
@@ -96,14 +96,14 @@ func TestBackoffAndDeath(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 1 dead, 0 installations")
 }
 
-// clockAt returns a clock that stands still at a time unless it is moved.
+// clockAt returns a clock that stands still at a time unless the test changes it.
 func clockAt(at time.Time) (now *atomic.Int64, clock func() time.Time) {
 	now = &atomic.Int64{}
 	now.Store(at.UnixNano())
 	return now, func() time.Time { return time.Unix(0, now.Load()) }
 }
 
-// TestPostpone: a job rests until the time that is said, and loses no attempt by it.
+// TestPostpone checks that a job rests until the given time, and that the attempt does not count.
 func TestPostpone(t *testing.T) {
 	t.Parallel()
 	now, clock := clockAt(time.Now())
@@ -200,16 +200,16 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestKillers: a job that ends its process each time, also when that works on nothing else,
-// becomes a dead letter, is handed out so that its end is reported, and if even that ends the process is
-// dropped.
+// TestKillers checks that a job that ends its process each time, also when the process works on nothing
+// else, becomes a dead letter, is handed out so that the failure is reported, and is dropped if even
+// that ends the process.
 func TestKillers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := queue.Config{Dir: dir, Attempts: 2, Backoff: []time.Duration{time.Millisecond}}
 	q := open(t, c)
 	a := enqueue(t, q, pull(1, 7))
-	for attempt := 1; attempt <= 5; attempt++ { // the first does not count: there might have been others
+	for attempt := 1; attempt <= 5; attempt++ { // the first does not count: other jobs could have been the cause
 		claim := next(t, q)
 		if claim.Attempt != attempt || claim.Exhausted() != (attempt > 3) {
 			t.Errorf("attempt %d, exhausted %v; want attempt %d", claim.Attempt, claim.Exhausted(), attempt)
@@ -234,8 +234,8 @@ func TestKillers(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 1 dead, 0 installations")
 }
 
-// TestAlone: jobs that were worked on when a process ended are worked on one by one, and what
-// comes meanwhile waits for its turn.
+// TestAlone checks that jobs that were worked on when a process ended are worked on one by one, and
+// that new jobs wait for their turn.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{Dir: t.TempDir(), Attempts: 1}
@@ -265,8 +265,8 @@ func TestAlone(t *testing.T) {
 	done(t, both)
 }
 
-// TestAloneTakesItsTurn: a job that is to be worked on alone waits until what is worked on has
-// ended, and nothing goes before it in the meantime.
+// TestAloneTakesItsTurn checks that a job that has to be worked on alone waits until the jobs in progress
+// have ended, and that no other job goes first in the meantime.
 func TestAloneTakesItsTurn(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{Dir: t.TempDir(), Attempts: 2, Backoff: []time.Duration{300 * time.Millisecond}}
@@ -297,8 +297,8 @@ func TestAloneTakesItsTurn(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestBystanders: whoever is worked on beside a job that ends its processes is not blamed, however
-// often that happens; the job itself is given up.
+// TestBystanders checks that jobs that are worked on beside a job that ends its processes are not blamed,
+// however often that happens; only that job becomes a dead letter.
 func TestBystanders(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{Dir: t.TempDir(), Attempts: 2, Backoff: []time.Duration{time.Millisecond}}

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// open opens an embedded queue, which is closed when the test ends.
+// open opens an embedded queue that is closed at the end of the test.
 func open(t testing.TB, c queue.Config) *queue.Queue {
 	t.Helper()
 	if c.Dir == "" && c.URL == "" {
@@ -39,7 +39,7 @@ func shut(t testing.TB, q *queue.Queue) {
 	}
 }
 
-// pull is a job for a pull request of installation i, repository 10*i.
+// pull returns a job for a pull request of installation i, repository 10*i.
 func pull(i int64, number int) queue.Job {
 	return queue.Job{Kind: queue.KindPull, Installation: i, Repository: 10 * i, Owner: "o", Repo: "r", Pull: number, Reason: "test"}
 }
@@ -63,7 +63,7 @@ func next(t testing.TB, q *queue.Queue) *queue.Claim {
 	return c
 }
 
-// none checks that there is no job to claim for a while.
+// none checks that no job can be claimed for a while.
 func none(t testing.TB, q *queue.Queue, d time.Duration) {
 	t.Helper()
 	if c, err := q.Next(within(t, d)); err == nil {
@@ -86,7 +86,7 @@ func done(t testing.TB, c *queue.Claim) {
 	}
 }
 
-// states are the states of all scans by id.
+// states returns the states of all scans by id.
 func states(q *queue.Queue) map[string]queue.State {
 	states := map[string]queue.State{}
 	for _, s := range q.Scans(queue.ScanFilter{}) {
@@ -102,7 +102,7 @@ func wantStates(t testing.TB, q *queue.Queue, want map[string]queue.State) {
 	}
 }
 
-// wantStats waits until the changes of others have arrived.
+// wantStats waits until the queue has the wanted Stats.
 func wantStats(t testing.TB, q *queue.Queue, want string) {
 	t.Helper()
 	eventually(t, func() string {
@@ -120,7 +120,7 @@ func wantStats(t testing.TB, q *queue.Queue, want string) {
 	})
 }
 
-// TestJob follows one job from its delivery to its end, over a restart.
+// TestJob follows a job from its delivery to its end, with a restart.
 func TestJob(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// pair returns the queues of two replicas, over a server of their own.
+// pair returns the queues of two replicas with a NATS server of their own.
 func pair(t *testing.T, c Config) (queues [2]*Queue) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})

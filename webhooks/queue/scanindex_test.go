@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBookForgets: with a subject's job goes what is known of scans from it alone, also of
-// jobs that it took the place of.
+// TestBookForgets checks that removing a subject's job removes the scans that are derived from it, also
+// those of jobs that it replaced.
 func TestBookForgets(t *testing.T) {
 	t.Parallel()
 	old := Job{ID: "a", Kind: KindPull, Installation: 1, Repository: 10, Pull: 1}
@@ -25,8 +25,8 @@ func TestBookForgets(t *testing.T) {
 	}
 }
 
-// TestIndexCounts: the index knows how many of its records are of scans that ended, and signals
-// when there are too many.
+// TestIndexCounts checks that the index counts the records of ended scans, and signals when there are
+// too many.
 func TestIndexCounts(t *testing.T) {
 	t.Parallel()
 	b := newScanIndex(20)

@@ -162,9 +162,9 @@ func TestReports(t *testing.T) {
 			t.Errorf("which have reports (-want +got):\n%s", diff)
 		}
 	}
-	has(false, true, true, true) // the oldest made room
+	has(false, true, true, true) // the oldest was removed
 	s, _ := q.Scan(t.Context(), ids[3])
-	s.HasReport = false // is the queue's to say
+	s.HasReport = false // only the queue sets it
 	if err := q.PutScan(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestReports(t *testing.T) {
 	if err := q.PutReport(t.Context(), ids[3], tooLarge); err == nil {
 		t.Error("a report beyond all room was taken")
 	}
-	waiting := enqueue(t, q, pull(1, 99)) // is kept, however old
+	waiting := enqueue(t, q, pull(1, 99)) // stays at any age
 	buried := enqueue(t, q, pull(2, 1))
 	if c := next(t, q); c.Job.ID == waiting.ID {
 		t.Cleanup(func() { _ = c.Release(context.Background()) })
@@ -212,7 +212,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestOrphans: a record whose job is gone does not say for ever that it is running.
+// TestOrphans checks that a record whose job is gone does not stay running for ever.
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

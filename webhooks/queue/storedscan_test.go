@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// TestStoredScan: what another replica stored is read also before this one is told of it.
+// TestStoredScan checks that StoredScan reads records of another replica before the watcher brings them.
 func TestStoredScan(t *testing.T) {
 	t.Parallel()
 	replicas := pair(t, Config{})
 	here, other := replicas[0], replicas[1]
-	here.scans.mutex.Lock() // what the watcher brings waits for it
+	here.scans.mutex.Lock() // the watcher waits for it
 	defer here.scans.mutex.Unlock()
 	scan := Scan{ID: "a", Kind: KindPull, Installation: 1, Repository: 10, Pull: 7, Head: "abc", State: Running, Attempt: 1, Created: time.Unix(1, 0)}
 	if err := other.PutScan(t.Context(), scan); err != nil {

@@ -63,7 +63,7 @@ func TestSupersedeRunning(t *testing.T) {
 			if cause := context.Cause(old.Context()); cause != queue.ErrSuperseded {
 				t.Error("cause:", cause)
 			}
-			none(t, q, 100*time.Millisecond) // the subject is held
+			none(t, q, 100*time.Millisecond) // the subject has a holder
 			wantStates(t, q, map[string]queue.State{a.ID: queue.Running, b.ID: queue.Queued})
 			wantStats(t, q, "1 pending, 1 running, 0 dead, 1 installations")
 			if err := end.call(old); err != nil {
@@ -85,8 +85,8 @@ func TestSupersedeRunning(t *testing.T) {
 	}
 }
 
-// TestSupersedeAfterVerdict: what was completed stays so, though a newer job came before
-// the claim ended.
+// TestSupersedeAfterVerdict checks that a completed scan stays completed, although a newer job came
+// before the claim ended.
 func TestSupersedeAfterVerdict(t *testing.T) {
 	t.Parallel()
 	q := open(t, queue.Config{})
@@ -124,7 +124,7 @@ func TestDuplicates(t *testing.T) {
 	if c.Context().Err() != nil {
 		t.Error("a duplicate stopped the work")
 	}
-	shut(t, q) // the server forgets the ids of what was rewritten
+	shut(t, q) // the server forgets the ids of replaced messages
 	q = open(t, queue.Config{Dir: dir})
 	again("running when the process died")
 	done(t, next(t, q))
@@ -136,7 +136,7 @@ func TestDuplicates(t *testing.T) {
 	again("a newer job pending")
 	other := j
 	other.Pull = 8
-	enqueue(t, q, other) // a delivery may bring several jobs
+	enqueue(t, q, other) // a delivery may cause several jobs
 	wantStats(t, q, "2 pending, 0 running, 0 dead, 1 installations")
 }
 
@@ -176,7 +176,7 @@ func TestInstallationLists(t *testing.T) {
 	}
 	enqueue(t, q, job(queue.KindForget, 1))
 	enqueue(t, q, job(queue.KindForget))
-	enqueue(t, q, job(queue.KindInstallation)) // in the place of that
+	enqueue(t, q, job(queue.KindInstallation)) // replaces that one
 	wantStats(t, q, "3 pending, 0 running, 0 dead, 1 installations")
 	if scans := q.Scans(queue.ScanFilter{}); len(scans) != 0 {
 		t.Errorf("scans of jobs that judge nothing: %+v", scans)

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestUnavailable: what a server or a cluster that starts says is waited for, and nothing that
-// only other settings end.
+// TestUnavailable checks that errors of starting servers or clusters are temporary, and those of wrong
+// settings are not.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

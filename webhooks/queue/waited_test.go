@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// waited are how many waits a registry knows of, and the seconds of all.
+// waited returns the number of waits in a registry, and their sum in seconds.
 func waited(t *testing.T, registry *prometheus.Registry) (count uint64, seconds float64) {
 	t.Helper()
 	families, err := registry.Gather()
@@ -27,8 +27,8 @@ func waited(t *testing.T, registry *prometheus.Registry) (count uint64, seconds 
 	return 0, 0
 }
 
-// TestWaited: how long a job waited is measured once, when it is handed out for the first time,
-// however it is given back then, and whoever asks.
+// TestWaited checks that the waiting time of a job is measured once, when it is first handed out, in
+// whichever way it is returned, and by whichever replica it is claimed then.
 func TestWaited(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]func(*queue.Claim) error{
@@ -57,7 +57,7 @@ func TestWaited(t *testing.T) {
 				q = open(t, c)
 				want("claim "+string(rune('1'+i)), 1, 0, 60)
 			}
-			enqueue(t, q, pull(1, 7)) // takes the place of that one
+			enqueue(t, q, pull(1, 7)) // replaces that one
 			shut(t, q)
 			ahead += 10 * time.Minute
 			q = open(t, c)

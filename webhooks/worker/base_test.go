@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestStricterBase: a verdict against a base without policies, which the head cannot be
-// merged into, is none against another base with the same merge base, which has some.
+// TestStricterBase checks that a verdict against a base without policies does not count for another
+// base that has the same merge base and some policies.
 func TestStricterBase(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.ForcePush("fork", "main", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
@@ -31,8 +31,8 @@ func TestStricterBase(t *testing.T) {
 	w.want("last check run", checks[len(checks)-1], told)
 }
 
-// TestOtherBranchSameCommit: a base of another name is another base, also at the same
-// commit: who may push there, and what is required of it, differs.
+// TestOtherBranchSameCommit checks that a base with another name counts as another base, even at the
+// same commit: permissions and requirements may differ.
 func TestOtherBranchSameCommit(t *testing.T) {
 	w := newEnv(t)
 	w.must(w.shop.SetBranch("release", w.shop.Tip("main")))
@@ -45,8 +45,8 @@ func TestOtherBranchSameCommit(t *testing.T) {
 	w.want("base", w.record(job.ID).BaseRef, "release")
 }
 
-// TestLateMerge: a verdict on the head alone, as GitHub was slow to make the merge
-// commit, does not stand once there is one.
+// TestLateMerge checks that a verdict on the head alone, from a time without a merge commit, does not
+// count once there is one.
 func TestLateMerge(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.ForcePush("slow", "main", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
@@ -66,14 +66,14 @@ func TestLateMerge(t *testing.T) {
 	w.want("scans", w.scanner.count(), 2)
 }
 
-// TestAwaitedMerge: what the base branch has since the head began is in the merge commit
-// only, so that is waited for, and when it does not come that is told.
+// TestAwaitedMerge checks that the merge commit is awaited, since only it contains the changes of the base
+// branch after the merge base, and that a report without it has a note.
 func TestAwaitedMerge(t *testing.T) {
 	for name, test := range map[string]struct {
 		lag            int
 		patience       time.Duration
-		queued         time.Duration // before anybody asked GitHub
-		judged, notice bool          // the merge commit is; it is told that it is not
+		queued         time.Duration // before the first request to GitHub
+		judged, notice bool          // whether the merge commit is judged, and whether there is the note that it is not
 	}{
 		"it comes":          {lag: 6, patience: 20 * time.Second, judged: true},
 		"after a backlog":   {lag: 6, patience: 20 * time.Second, queued: time.Hour, judged: true},
@@ -101,8 +101,8 @@ func TestAwaitedMerge(t *testing.T) {
 	}
 }
 
-// TestAwaitedSince: how long a merge commit is waited for is known to who comes to the job
-// next, and that of another head is waited for anew.
+// TestAwaitedSince checks that the time for which a merge commit is awaited counts across attempts, and
+// starts again for another head.
 func TestAwaitedSince(t *testing.T) {
 	w := newEnv(t)
 	w.config.MergePatience = 10 * time.Minute
@@ -113,7 +113,7 @@ func TestAwaitedSince(t *testing.T) {
 	job := w.enqueue(queue.Job{Pull: n})
 	w.put(job)
 	first := w.record(job.ID).Awaited
-	// after has workers come then, until the job waits again or ended.
+	// after runs workers after a duration, until the job waits again or has ended.
 	after := func(d time.Duration, state string) time.Time {
 		t.Helper()
 		begun := w.record(job.ID).Started

@@ -15,14 +15,14 @@ const (
 	baselineMade   = "completed success: The baseline was made"
 )
 
-// rerun has a commit judged again, as "Re-run" at one of its check runs does.
+// rerun requests another verdict on a commit, like "Re-run" at one of its check runs.
 func (w *env) rerun(commit string) {
 	w.t.Helper()
 	w.enqueue(queue.Job{Kind: queue.KindResolve, Head: commit, Fresh: true, Reason: "check_run.rerequested"})
 	w.work()
 }
 
-// failedBaseline has a baseline fail, and gives its commit.
+// failedBaseline makes a baseline fail, and returns its commit.
 func (w *env) failedBaseline() string {
 	w.t.Helper()
 	w.scanner.on(func(context.Context, jailed.Request) error { return death() })
@@ -34,8 +34,8 @@ func (w *env) failedBaseline() string {
 	return head
 }
 
-// TestPushFails: a baseline that cannot be made is told in a check run that blocks
-// nothing, which says so once more, or that it was made, when it is run again.
+// TestPushFails checks that a failed baseline has a check run that blocks nothing, and that a re-run
+// updates it: with another failure, or with the success.
 func TestPushFails(t *testing.T) {
 	w := newEnv(t)
 	head := w.failedBaseline()
@@ -51,8 +51,8 @@ func TestPushFails(t *testing.T) {
 	w.want("record", []any{s.Kind, s.Ref, s.Reason}, []any{queue.KindPush, "refs/heads/main", "check_run.rerequested"})
 }
 
-// TestPushMended: a push that nobody asked to be done again corrects what an earlier one
-// said of the same commit.
+// TestPushMended checks that a later push job corrects the check run of a failed one for the same
+// commit, although nobody requested a re-run.
 func TestPushMended(t *testing.T) {
 	w := newEnv(t)
 	head := w.failedBaseline()
@@ -62,8 +62,8 @@ func TestPushMended(t *testing.T) {
 	w.want("check runs", w.checks(head), []string{baselineMade})
 }
 
-// TestPushMoved: a baseline of what the branch was at is made of what it is at now, and
-// the check run that was run again says so.
+// TestPushMoved checks that a baseline is made of the branch's current commit, and that the check run
+// that was re-run names that commit.
 func TestPushMoved(t *testing.T) {
 	w := newEnv(t)
 	head := w.failedBaseline()
@@ -79,7 +79,7 @@ func TestPushMoved(t *testing.T) {
 	w.want("check runs of the present one", w.checks(now), []string{})
 }
 
-// TestPushNotTold: a baseline that code scanning does not take is none.
+// TestPushNotTold checks that a baseline that code scanning rejects counts as none.
 func TestPushNotTold(t *testing.T) {
 	for name, set := range map[string]func(w *env){
 		"no permission": func(w *env) {
@@ -101,8 +101,8 @@ func TestPushNotTold(t *testing.T) {
 	}
 }
 
-// TestResolveTip: what the default branch is at is judged again without a record of it,
-// and a commit that is neither that nor recorded is not.
+// TestResolveTip checks that the current commit of the default branch is judged again without a record,
+// and that a commit that is neither that nor recorded is not.
 func TestResolveTip(t *testing.T) {
 	w := newEnv(t)
 	w.rerun(w.shop.Tip("main"))

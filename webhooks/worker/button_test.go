@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestButton: who presses the button of a check run gets another verdict, as by the command.
+// TestButton checks that the button of a check run causes another verdict, like the command.
 func TestButton(t *testing.T) {
 	w := newEnv(t)
 	door := httptest.NewServer(intake.New(intake.Config{

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// reactions are those of a comment.
+// reactions returns the reactions to a comment.
 func (w *env) reactions(id int64) []string {
 	for _, c := range w.hub.Comments() {
 		if c.ID == id {
@@ -19,7 +19,7 @@ func (w *env) reactions(id int64) []string {
 	return nil
 }
 
-// replies are the texts of the App's comments that are no report.
+// replies returns the App's comments except reports.
 func (w *env) replies() []string {
 	out := []string{}
 	for _, c := range w.hub.Comments() {
@@ -73,7 +73,7 @@ func TestCommand(t *testing.T) {
 			case test.reply == "" && len(replies) > 0, test.reply != "" && (len(replies) != 1 || !strings.HasPrefix(replies[0], test.reply)):
 				t.Errorf("replies %q, want %q", replies, test.reply)
 			}
-			// The same job again, as after a crash, answers no second time.
+			// The same job again, as after a crash, does not reply again.
 			w.enqueue(queue.Job{Kind: queue.KindCommand, Pull: 1, Command: test.command, Sender: test.author, Comment: id})
 			w.work()
 			w.want("replies to the same", len(w.replies()), len(replies))
@@ -82,8 +82,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestCommandGone: what a comment does not say any more, or somebody else said, is not
-// done.
+// TestCommandGone checks that a command is not executed if the comment no longer has it, or is by
+// somebody else.
 func TestCommandGone(t *testing.T) {
 	w := newEnv(t)
 	edited := w.hub.AddComment(githubtest.Comment{Pull: 1, Author: "octo", Body: "/preadmit no"})
@@ -96,7 +96,7 @@ func TestCommandGone(t *testing.T) {
 	w.want("writes", writes(w), []string{})
 }
 
-// TestCommandOnClosed: there is nothing to judge.
+// TestCommandOnClosed checks that a closed pull request is not judged.
 func TestCommandOnClosed(t *testing.T) {
 	w := newEnv(t)
 	w.must(w.shop.ClosePull(1))
@@ -106,7 +106,8 @@ func TestCommandOnClosed(t *testing.T) {
 	w.want("scans", w.scanner.count(), 0)
 }
 
-// TestExplanationIsEscaped: what a repository says is not Markdown, and calls nobody.
+// TestExplanationIsEscaped checks that text of a repository is not interpreted as Markdown, and mentions
+// nobody.
 func TestExplanationIsEscaped(t *testing.T) {
 	r := &report.Report{Findings: []report.Finding{
 		{Status: report.StatusExisting, Policy: "old"},

@@ -14,15 +14,15 @@ import (
 
 const unscanned = "preadmit[bot]: :x: **preadmit**: the newest commit could not be scanned, so nothing was judged: "
 
-// body is the one comment of pull request 1.
+// body returns the only comment of pull request 1.
 func (w *env) body() string {
 	w.t.Helper()
 	w.want("comments", len(w.comments(1)), 1)
 	return w.hub.Comments()[0].Body
 }
 
-// TestStaleComment: what is told of one commit does not stay for one that cannot be
-// scanned, and a comment names the commit that it is about.
+// TestStaleComment checks that a comment about one commit does not stay for one that cannot be scanned,
+// and that a comment names its commit.
 func TestStaleComment(t *testing.T) {
 	w := newEnv(t)
 	about := func(what, first string) {
@@ -56,8 +56,8 @@ func TestStaleComment(t *testing.T) {
 	about("denied again", spoken)
 }
 
-// TestStaleCommentRefused: a comment that must not be changed keeps no failure from being
-// told; one that cannot be for now is changed later.
+// TestStaleCommentRefused checks that a failure is reported although the comment must not be changed;
+// one that cannot be changed temporarily is changed later.
 func TestStaleCommentRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		rule      githubtest.Rule
@@ -84,7 +84,7 @@ func TestStaleCommentRefused(t *testing.T) {
 	}
 }
 
-// TestVerdictStaysInComment: what fails after all was told does not take it back.
+// TestVerdictStaysInComment checks that a failure after the verdict was published does not change the comment.
 func TestVerdictStaysInComment(t *testing.T) {
 	w := newEnv(t)
 	job := w.pull()

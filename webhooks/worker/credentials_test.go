@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// napping is a clock that tells of rests, and ends them when it is told to.
+// napping is a clock that reports sleeps, and ends them on request.
 type napping struct {
 	hasty
 	naps chan time.Duration
@@ -27,13 +27,13 @@ func (n *napping) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// TestRefusedCredentials: while GitHub refuses the App's, jobs wait for others and do not
-// use up their attempts.
+// TestRefusedCredentials checks that while GitHub rejects the App's credentials, jobs wait for new ones
+// and do not use up their attempts.
 func TestRefusedCredentials(t *testing.T) {
 	w := newEnv(t)
 	clock := &napping{naps: make(chan time.Duration), wake: make(chan struct{})}
 	w.config.Clock, w.config.Concurrency = clock, 1
-	key, err := w.app.RotateKey() // which App has not heard of
+	key, err := w.app.RotateKey() // which App does not know
 	w.must(err)
 	jobs := []queue.Job{w.pull(), w.enqueue(queue.Job{Kind: queue.KindPush, Head: w.shop.Tip("main"), Ref: "refs/heads/main"})}
 	stop := w.start()
@@ -45,7 +45,7 @@ func TestRefusedCredentials(t *testing.T) {
 		clock.wake <- struct{}{}
 	}
 	<-clock.naps
-	stop() // also while it rests
+	stop() // also during the wait
 	fresh := w.config.App.Credentials()
 	fresh.PrivateKey = key
 	w.must(w.config.App.Reload(t.Context(), fresh))

@@ -11,20 +11,20 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// hasty does not wait between tries.
+// hasty is a clock that does not wait.
 type hasty struct{}
 
 func (hasty) Now() time.Time                                   { return time.Now() }
 func (hasty) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// gate is a scanner that tests can look into.
+// gate is a scanner that tests can observe and block.
 type gate struct {
 	Scanner
 	mu sync.Mutex
-	// before is called at each scan; its error is the scan's.
+	// before is called for each scan; its error is returned by the scan.
 	before func(ctx context.Context, r jailed.Request) error
 	scans  int
-	// kept answers all scans with the outcome of the first.
+	// keep makes all scans return the outcome of the first.
 	keep bool
 	kept *jailed.Outcome
 }
@@ -51,21 +51,21 @@ func (g *gate) Scan(ctx context.Context, r jailed.Request, p jailed.Progress) (*
 	return outcome, err
 }
 
-// count is the number of scans.
+// count returns the number of scans.
 func (g *gate) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.scans
 }
 
-// on has before be called at each scan.
+// on sets before.
 func (g *gate) on(before func(ctx context.Context, r jailed.Request) error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.before = before
 }
 
-// hold stops scans until release is called or their context ends.
+// hold blocks scans until release is called or their context ends.
 func (g *gate) hold() (entered chan struct{}, release func()) {
 	entered, open := make(chan struct{}, 10), make(chan struct{})
 	g.on(func(ctx context.Context, _ jailed.Request) error {
@@ -102,7 +102,7 @@ func (l *lockedBuffer) String() string {
 // wire counts requests, and can be cut.
 type wire struct {
 	mu sync.Mutex
-	// left is how many requests go through before cut is called. Without cut all do.
+	// left is how many requests pass before cut is called. Without cut all pass.
 	left int
 	cut  func(*http.Request) (*http.Response, error)
 	n    int
@@ -123,14 +123,14 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// cutAfter has cut answer all requests but the next n; nil mends it.
+// cutAfter makes cut answer all requests except the next n; nil ends that.
 func (w *wire) cutAfter(n int, cut func(*http.Request) (*http.Response, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left, w.cut = n, cut
 }
 
-// count is the number of requests so far.
+// count returns the number of requests so far.
 func (w *wire) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -34,29 +34,29 @@ func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// env is a GitHub with the repository octo/shop, the App installed there, a queue, and
-// a worker with the jailed scanner. Main denies what says deny; the pull request 1 brings
-// one object that is denied.
+// env has a GitHub with the repository octo/shop, the App installed there, a queue, and a worker with
+// the fake scanner. A policy in main denies the key deny; pull request 1 adds one object that is
+// denied.
 type env struct {
 	t         *testing.T
 	hub       *githubtest.Server
 	shop      *githubtest.Repository
 	app       *githubtest.App
 	installed *githubtest.Installation
-	// installation is GitHub's number of installed.
+	// installation is the id of installed.
 	installation int64
 	queue        *queue.Queue
 	queueConf    queue.Config
 	scanner      *gate
 	config       Config
 	log          *lockedBuffer
-	// wire is what requests to the API of GitHub go through.
+	// wire is the transport of requests to GitHub's API.
 	wire *wire
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	t.Parallel() // most of a test is waiting for disks and processes
+	t.Parallel() // a test mostly waits for disks and processes
 	w := &env{t: t, log: &lockedBuffer{}, wire: &wire{}}
 	hub, err := githubtest.New(githubtest.Config{})
 	w.must(err)
@@ -109,8 +109,8 @@ func (w *env) must(err error) {
 
 func second[T any](_ T, err error) error { return err }
 
-// look holds at the end of a test what holds of every test: GitHub had nothing to
-// complain about, and no secret is anywhere but in requests for it.
+// look checks at the end of a test what must be true for every test: GitHub had no problems, and
+// secrets occur only in requests that need them.
 func (w *env) look() {
 	for _, p := range w.hub.Problems() {
 		w.t.Errorf("GitHub's description or limits: %s", p)
@@ -135,14 +135,14 @@ func (w *env) look() {
 	}
 }
 
-// worker is one with the test's configuration.
+// worker returns a worker with the test's configuration.
 func (w *env) worker() *Worker {
 	c := w.config
 	c.Queue = w.queue
 	return New(c)
 }
 
-// task is one of a job that nobody claimed, for parts of the work.
+// task returns a task of an unclaimed job, for tests of parts of the work.
 func (w *env) task(j queue.Job) *task {
 	w.t.Helper()
 	worker := w.worker()
@@ -173,7 +173,7 @@ func (w *env) start() (stop func()) {
 	return stop
 }
 
-// work runs a worker until there is nothing left to do.
+// work runs a worker until no job is left.
 func (w *env) work() {
 	w.t.Helper()
 	stop := w.start()
@@ -181,7 +181,7 @@ func (w *env) work() {
 	stop()
 }
 
-// idle waits until there is nothing left to do.
+// idle waits until no job is left.
 func (w *env) idle() {
 	w.t.Helper()
 	w.until("the queue is empty", func() bool {
@@ -200,14 +200,14 @@ func (w *env) until(what string, done func() bool) {
 	}
 }
 
-// job is one of the test's repository.
+// job returns a job for the test's repository.
 func (w *env) job(j queue.Job) queue.Job {
 	j.Installation, j.Repository, j.Owner, j.Repo = w.installation, w.shop.ID(), "octo", "shop"
 	j.Kind = cmp.Or(j.Kind, queue.KindPull)
 	return j
 }
 
-// enqueue gives the job a worker.
+// enqueue enqueues a job for the test's repository.
 func (w *env) enqueue(j queue.Job) queue.Job {
 	w.t.Helper()
 	j, _, err := w.queue.Enqueue(w.t.Context(), w.job(j))
@@ -215,13 +215,13 @@ func (w *env) enqueue(j queue.Job) queue.Job {
 	return j
 }
 
-// pull enqueues pull request 1, as an event does.
+// pull enqueues pull request 1, like an event.
 func (w *env) pull() queue.Job {
 	w.t.Helper()
 	return w.enqueue(queue.Job{Pull: 1, Head: w.shop.Pull(1).HeadSHA, Reason: "test"})
 }
 
-// record is a job's scan record.
+// record returns a job's scan record.
 func (w *env) record(id string) queue.Scan {
 	w.t.Helper()
 	s, err := w.queue.Scan(w.t.Context(), id)
@@ -229,14 +229,14 @@ func (w *env) record(id string) queue.Scan {
 	return s
 }
 
-// state is a record's state and conclusion.
+// state returns a record's state and conclusion.
 func (w *env) state(id string) string {
 	w.t.Helper()
 	s := w.record(id)
 	return string(s.State) + " " + s.Conclusion
 }
 
-// want compares what is, with a name.
+// want compares a named value.
 func (w *env) want(what string, got, want any) {
 	w.t.Helper()
 	if g, x := fmt.Sprint(got), fmt.Sprint(want); g != x {
@@ -244,7 +244,7 @@ func (w *env) want(what string, got, want any) {
 	}
 }
 
-// checks are the check runs of a commit, as "status conclusion: title".
+// checks returns the check runs of a commit, as "status conclusion: title".
 func (w *env) checks(sha string) []string {
 	out := []string{}
 	for _, r := range w.hub.CheckRuns() {
@@ -255,7 +255,7 @@ func (w *env) checks(sha string) []string {
 	return out
 }
 
-// comments are the first words of comments of a pull request.
+// comments returns the first words of the comments on a pull request.
 func (w *env) comments(pull int) []string {
 	out := []string{}
 	for _, c := range w.hub.Comments() {

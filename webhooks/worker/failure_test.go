@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestFailures: what cannot be judged is told in a check run that does not pass, in the
-// record, and in a dead letter if it is not the repository's fault.
+// TestFailures checks that a failure is reported in a check run that does not pass, in the record, and
+// in a dead letter if the repository is not the cause.
 func TestFailures(t *testing.T) {
 	scanning := func(err error) func(*env) {
 		return func(w *env) { w.scanner.on(func(context.Context, jailed.Request) error { return err }) }
@@ -70,8 +70,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUntold: a failure that GitHub does not take for now is told later: an older verdict
-// on the same head, against a base without policies, must not stand for it.
+// TestUntold checks that a failure that GitHub temporarily does not accept is reported later: an older
+// verdict on the same head, against a base without policies, must not stay for it.
 func TestUntold(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
@@ -101,7 +101,7 @@ func death() error {
 	return &jailed.DeathError{Stage: "render", Death: jailed.Death{Why: "took too much"}, Tries: 1}
 }
 
-// TestPermissions: what is not granted is left out and told.
+// TestPermissions checks that outputs without permission are omitted, with a note.
 func TestPermissions(t *testing.T) {
 	without := func(names ...string) map[string]string {
 		granted := map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write", "security_events": "write"}
@@ -150,7 +150,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestGone: without access nothing can be told on GitHub, and is in the record.
+// TestGone checks that without access to GitHub the failure is in the record.
 func TestGone(t *testing.T) {
 	for _, test := range []struct {
 		name, state string
@@ -179,7 +179,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestKilled: a job that ended its processes too often is told of, not tried again.
+// TestKilled checks that a job that ended its processes too often is reported, not tried again.
 func TestKilled(t *testing.T) {
 	w := newEnv(t)
 	w.must(w.queue.Close(context.Background()))
@@ -187,7 +187,7 @@ func TestKilled(t *testing.T) {
 	w.openQueue()
 	job := w.pull()
 	for range 2 { // the second one worked on nothing else
-		_, err := w.queue.Next(t.Context()) // and nothing more is heard of who took it
+		_, err := w.queue.Next(t.Context()) // and its holder sends no heartbeat any more
 		w.must(err)
 		w.must(w.queue.Close(context.Background()))
 		w.openQueue()
@@ -201,7 +201,7 @@ func TestKilled(t *testing.T) {
 	w.want("scans", w.scanner.count(), 0)
 }
 
-// TestEndOf: what ended a job's context goes before what the work made of it.
+// TestEndOf checks that the cause that ended a job's context takes precedence over its error.
 func TestEndOf(t *testing.T) {
 	ended := func(cause error) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())

@@ -16,9 +16,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// fakeScanner is a scanner in this process. It knows one rule: when the base (without a
-// base the head) has a policy named no-KEY, a ConfigMap that has this key is denied. The
-// real scanner runs in the tests of cmd/preadmit and e2e.
+// fakeScanner is a scanner in this process. It has one rule: if the base (or the head, without a
+// base) has a policy named no-KEY, ConfigMaps with this key are denied. The
+// real scanner is used in the tests of cmd/preadmit and e2e.
 type fakeScanner struct{}
 
 func (fakeScanner) Scan(ctx context.Context, r jailed.Request, progress jailed.Progress) (*jailed.Outcome, error) {
@@ -73,10 +73,10 @@ func (fakeScanner) Scan(ctx context.Context, r jailed.Request, progress jailed.P
 	return &jailed.Outcome{Report: verdict}, ctx.Err()
 }
 
-// brokenConfig is the key under which readTree has a configuration with a mistake.
+// brokenConfig is the key in readTree's result for a configuration with a mistake.
 const brokenConfig = ".preadmit.yaml"
 
-// fakeObject is an object as the tests write them: a line each for kind, metadata and keys.
+// fakeObject is an object in the form of the tests: one line each for kind, metadata and keys.
 type fakeObject struct {
 	path, kind, name, text string
 	keys                   map[string]int // their lines
@@ -122,7 +122,7 @@ func readObjects(path, text string, to map[string]fakeObject) {
 	}
 }
 
-// read takes in a line of the object.
+// read parses a line of the object.
 func (o *fakeObject) read(content string, line int) {
 	key, value, _ := strings.Cut(content, ":")
 	switch {
@@ -150,7 +150,7 @@ func (o *fakeObject) finding(key, status string) map[string]any {
 	}
 }
 
-// change names what was compared.
+// change returns the Change of the report.
 func change(r *jailed.Request) map[string]any {
 	c := map[string]any{"head": map[string]any{"name": cmp.Or(r.HeadName, r.Head), "commit": r.Head}}
 	if r.Base != "" {

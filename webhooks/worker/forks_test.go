@@ -19,7 +19,7 @@ func (w *env) fork() *githubtest.Repository {
 	return fork
 }
 
-// waiting is a check run that blocks a merge, which neutral does not.
+// waiting is a check run that blocks a merge, unlike a neutral one.
 const waiting = "completed action_required: Waiting for approval"
 
 func TestForks(t *testing.T) {
@@ -47,7 +47,7 @@ func TestForks(t *testing.T) {
 			own := w.pull()
 			w.work()
 			w.want("check runs", w.checks(w.shop.Pull(2).HeadSHA), []string{test.checks})
-			w.want("own", w.state(own.ID), "completed failure") // whatever is done with forks
+			w.want("own", w.state(own.ID), "completed failure") // with every policy for forks
 			w.want("scans", w.scanner.count(), test.scans+1)
 			w.want("comments", len(w.comments(2)), test.scans)
 			s := w.record(job.ID)
@@ -61,7 +61,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestApproval: the command allows the commit that was there, and no later one.
+// TestApproval checks that the command approves the head of that time, and no later one.
 func TestApproval(t *testing.T) {
 	w := newEnv(t)
 	w.config.Forks = ForksApprove
@@ -83,13 +83,13 @@ func TestApproval(t *testing.T) {
 	runs := w.checks(first)
 	w.want("check runs", runs[len(runs)-1], told)
 
-	// Judged again without asking, as after a change of the base.
+	// A new job without an approval, as after a change of the base.
 	w.must(second(w.shop.Push("main", githubtest.Files{"other/x.yaml": configMap("x", "fine")})))
 	w.enqueue(queue.Job{Pull: 2})
 	w.work()
 	w.want("scans after a change of main", w.scanner.count(), 2)
 
-	// A push that takes the place of an approved job is not approved.
+	// A push whose job replaces an approved one is not approved.
 	w.approve(2)
 	w.workOn(queue.KindCommand)
 	w.must(second(fork.Push("mine", githubtest.Files{"app/worse.yaml": configMap("worse", "deny")})))
@@ -98,7 +98,7 @@ func TestApproval(t *testing.T) {
 	w.want("scans after a push", w.scanner.count(), 2)
 	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{waiting})
 
-	// Nor is one that comes before the approved job is taken, and whose event got lost.
+	// Nor is one that comes before the approved job is claimed, and whose event was lost.
 	w.approve(2)
 	w.workOn(queue.KindCommand)
 	w.must(second(fork.Push("mine", githubtest.Files{"app/worst.yaml": configMap("worst", "deny")})))
@@ -112,15 +112,14 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// approve has somebody with write access name the head of a pull request, as far as is
-// needed.
+// approve approves the head of a pull request with the command of somebody with write access.
 func (w *env) approve(pull int) {
 	w.t.Helper()
 	w.comment(pull, "octo", rescan+" "+w.shop.Pull(pull).HeadSHA[:leastNamed])
 }
 
-// TestApprovalOfWhatWasSeen: a push between the look and the word, or between the word and
-// the work, is not approved, whether the command names a commit or not.
+// TestApprovalOfWhatWasSeen checks that a push between reading and the command, or between the command
+// and the scan, is not approved, whether the command names a commit or not.
 func TestApprovalOfWhatWasSeen(t *testing.T) {
 	for name, named := range map[string]bool{"named": true, "not named": false} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +144,7 @@ func TestApprovalOfWhatWasSeen(t *testing.T) {
 	}
 }
 
-// TestApprovalIsKept by whatever takes the place of the approved job.
+// TestApprovalIsKept checks that a job that replaces an approved one keeps the approval.
 func TestApprovalIsKept(t *testing.T) {
 	w := newEnv(t)
 	w.config.Forks = ForksApprove
@@ -157,7 +156,7 @@ func TestApprovalIsKept(t *testing.T) {
 	w.want("check runs", w.checks(w.shop.Pull(2).HeadSHA), []string{told})
 }
 
-// workOn does one job of a kind, and leaves what it enqueues.
+// workOn processes one job of a kind, and not those that it enqueues.
 func (w *env) workOn(kind queue.Kind) {
 	w.t.Helper()
 	claim, err := w.queue.Next(w.t.Context())
@@ -166,7 +165,7 @@ func (w *env) workOn(kind queue.Kind) {
 	w.worker().work(claim)
 }
 
-// comment comments on a pull request and enqueues what is asked for.
+// comment comments on a pull request and enqueues the job of its command.
 func (w *env) comment(pull int, author, text string) int64 {
 	w.t.Helper()
 	id, err := w.shop.Comment(pull, author, text)
@@ -176,8 +175,8 @@ func (w *env) comment(pull int, author, text string) int64 {
 	return id
 }
 
-// TestApprovalOfSharedHead: a pull request from a fork with the head of another one waits for
-// nobody, when that commit is judged anyway: it would have the other one wait as well.
+// TestApprovalOfSharedHead checks that a pull request from a fork with the head of another one needs no
+// approval if that commit is judged anyway: otherwise it would block the other one.
 func TestApprovalOfSharedHead(t *testing.T) {
 	for name, before := range map[string]bool{"judged before": true, "judged afterwards": false} {
 		t.Run(name, func(t *testing.T) {
@@ -206,8 +205,8 @@ func TestApprovalOfSharedHead(t *testing.T) {
 	}
 }
 
-// TestApprovalBesideOthers: what waits for approval keeps a verdict that passes from being
-// taken for its own, and does not hide one that fails.
+// TestApprovalBesideOthers checks that a pull request that waits for approval does not pass by another's
+// verdict, and does not hide one that fails.
 func TestApprovalBesideOthers(t *testing.T) {
 	aside := queue.Scan{Pull: 2, State: queue.Completed, Conclusion: string(github.ActionRequired)}
 	for own, want := range map[github.Conclusion]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// claimed takes the next job, as a task.
+// claimed claims the next job and returns its task.
 func (w *env) claimed(kind queue.Kind) *task {
 	w.t.Helper()
 	claim, err := w.queue.Next(w.t.Context())
@@ -19,8 +19,8 @@ func (w *env) claimed(kind queue.Kind) *task {
 	return task
 }
 
-// TestHandOverOfApproval: a job that finds another base while it works hands its approval
-// over, which is of the head.
+// TestHandOverOfApproval checks that a job that finds another base while it works passes its approval of
+// the head on to the new job.
 func TestHandOverOfApproval(t *testing.T) {
 	w := newEnv(t)
 	w.config.Forks = ForksApprove
@@ -37,8 +37,8 @@ func TestHandOverOfApproval(t *testing.T) {
 	w.want("records", []any{w.state(first.ID), w.state(next.ID)}, []any{"superseded cancelled", "completed failure"})
 }
 
-// TestHandOverOfOldApproval: one that finds another head does not take the place of the
-// approval of that head, whether it has heard of the newer job or not.
+// TestHandOverOfOldApproval checks that a job that finds another head does not replace the approval of
+// that head, whether it knows the newer job or not.
 func TestHandOverOfOldApproval(t *testing.T) {
 	for name, heard := range map[string]bool{"heard": true, "not heard": false} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestHandOverOfOldApproval(t *testing.T) {
 	}
 }
 
-// TestApprovalOutlivesReport: what was judged stays approved when its report is dropped.
+// TestApprovalOutlivesReport checks that a judged commit stays approved when its report is removed.
 func TestApprovalOutlivesReport(t *testing.T) {
 	w := newEnv(t)
 	w.config.Forks = ForksApprove

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestGroup: a merge group has its check run on its own commit, and nothing else.
+// TestGroup checks that a merge group has a check run on its own commit, and no other output.
 func TestGroup(t *testing.T) {
 	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
@@ -24,7 +24,7 @@ func TestGroup(t *testing.T) {
 	w.want("others", []int{len(w.hub.CheckRuns()), len(w.hub.SARIFs()), len(w.hub.Comments())}, []int{1, 0, 0})
 	w.want("record", w.state(job.ID), "completed failure")
 
-	// Once more: nothing to do. And once more on demand.
+	// A second job: nothing to do. A third, which is fresh: another verdict.
 	w.enqueue(group)
 	w.work()
 	w.want("scans", w.scanner.count(), 1)
@@ -34,7 +34,7 @@ func TestGroup(t *testing.T) {
 	w.want("check runs", w.checks(g.HeadSHA), []string{told, told})
 }
 
-// TestGroupDestroyed: a group that is destroyed has nothing in progress.
+// TestGroupDestroyed checks that a destroyed group has no check run in progress.
 func TestGroupDestroyed(t *testing.T) {
 	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
@@ -54,7 +54,7 @@ func TestGroupDestroyed(t *testing.T) {
 	w.want("records", []string{w.state(first.ID), w.state(next.ID)}, []string{"superseded ", "cancelled cancelled"})
 }
 
-// TestPush tells code scanning of everything at the default branch, and nobody else.
+// TestPush checks that all findings of the default branch are uploaded to code scanning only.
 func TestPush(t *testing.T) {
 	w := newEnv(t)
 	head := w.shop.Tip("main")
@@ -70,8 +70,8 @@ func TestPush(t *testing.T) {
 	w.want("scans", w.scanner.count(), 1)
 }
 
-// TestPushReordered: a job of an older push, as one that GitHub is asked to deliver again,
-// judges what the branch is at, also when it takes the place of the newer one.
+// TestPushReordered checks that a job of an older push, such as a redelivered one, judges the branch's
+// current commit, also when it replaces the newer job.
 func TestPushReordered(t *testing.T) {
 	w := newEnv(t)
 	before := w.shop.Tip("main")
@@ -103,9 +103,9 @@ func TestPushReordered(t *testing.T) {
 	w.want("uploads", len(w.hub.SARIFs()), 3)
 }
 
-// TestPushRenamed: a push to a branch that was the default one, whose event comes late, has
-// the present one judged, also when it takes the place of a job of that one, and at a
-// commit that was judged as the other branch.
+// TestPushRenamed checks that a late event of a push to a former default branch causes a baseline of the
+// current one, also when its job replaces a job of that one, and for a commit that was judged as the
+// other branch.
 func TestPushRenamed(t *testing.T) {
 	for name, gone := range map[string]bool{"the old branch is gone": true, "the old branch is there": false} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestPushRenamed(t *testing.T) {
 	}
 }
 
-// TestPushGone: of a branch that is not there any more nothing is judged.
+// TestPushGone checks that a branch that no longer exists is not judged.
 func TestPushGone(t *testing.T) {
 	w := newEnv(t)
 	head := w.shop.Tip("main")
@@ -153,7 +153,7 @@ func TestPushGone(t *testing.T) {
 	w.want("dead letters", len(dead), 0)
 }
 
-// TestPushWithoutCodeScanning: what code scanning does not take is told in the record.
+// TestPushWithoutCodeScanning checks that the record notes that code scanning rejects the upload.
 func TestPushWithoutCodeScanning(t *testing.T) {
 	for name, test := range map[string]struct {
 		set   func(w *env)
@@ -182,13 +182,13 @@ func TestPushWithoutCodeScanning(t *testing.T) {
 	}
 }
 
-// TestResolve finds the pull request of a commit, also of a fork, which GitHub does not
-// name.
+// TestResolve checks that the pull request of a commit is found, also one of a fork, which GitHub does
+// not list.
 func TestResolve(t *testing.T) {
 	for name, test := range map[string]struct {
 		pull   int
 		judged bool // before
-		hidden bool // GitHub names no pull request for the commit
+		hidden bool // GitHub lists no pull request for the commit
 	}{
 		"judged before": {pull: 1, judged: true},
 		"never judged":  {pull: 1},
@@ -212,7 +212,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestInstallation enqueues what is open where the App came.
+// TestInstallation checks that the open pull requests of added repositories are enqueued.
 func TestInstallation(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.Push("draft", githubtest.Files{"app/draft.yaml": configMap("draft", "fine")})))
@@ -242,8 +242,8 @@ func TestInstallation(t *testing.T) {
 
 func second3[A, B any](a A, _ B, err error) (A, error) { return a, err }
 
-// TestForget: what went is dropped, going by what GitHub says at that time: a delivery may
-// come late, when all is there again.
+// TestForget checks that the data of removed repositories is removed, as GitHub lists them at that time:
+// a delivery may be late, after they were added again.
 func TestForget(t *testing.T) {
 	w := newEnv(t)
 	w.pull()

@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestSupersededWhileBeginning: a job that is superseded while GitHub makes its check run leaves
-// none in progress, whether the answer arrives or not.
+// TestSupersededWhileBeginning checks that a job that is superseded while GitHub creates its check run
+// leaves none in progress, whether the response arrives or not.
 func TestSupersededWhileBeginning(t *testing.T) {
 	for name, lost := range map[string]bool{"late answer": false, "lost answer": true} {
 		t.Run(name, func(t *testing.T) {

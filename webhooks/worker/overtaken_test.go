@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestForcePush: a push during a scan ends it, and only the new verdict is published,
+// TestForcePush checks that a push during a scan ends it, and that only the new verdict is published,
 // whether the event of the push arrives or not.
 func TestForcePush(t *testing.T) {
 	for name, told := range map[string]bool{"with its event": true, "event lost": false} {
@@ -50,7 +50,8 @@ func TestForcePush(t *testing.T) {
 	}
 }
 
-// TestClosed: what is not open has nothing in progress, whenever it was closed.
+// TestClosed checks that a pull request that is not open has no check run in progress, whenever it was
+// closed.
 func TestClosed(t *testing.T) {
 	closing := map[string]func(w *env) error{
 		"closed": func(w *env) error { return w.shop.ClosePull(1) },
@@ -96,8 +97,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestLeft: a check run that a process left in progress at an older head is ended by
-// whoever comes next, as is one of a pull request that was closed meanwhile.
+// TestLeft checks that a check run that a crashed process left in progress at an older head is ended by
+// the next job, also if the pull request was closed meanwhile.
 func TestLeft(t *testing.T) {
 	for name, shut := range map[string]bool{"new head": false, "closed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestLeft(t *testing.T) {
 			stop := w.start()
 			first := w.pull()
 			<-entered
-			stop() // the process ends, and says nothing
+			stop() // the process crashes
 			w.want("left", w.checks(old), []string{"in_progress: Judging"})
 			w.want("record", w.state(first.ID), "queued ")
 			w.scanner.on(nil)
@@ -130,8 +131,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestLeftAgain: what a process left in progress is not forgotten when the next attempt is
-// superseded before it could end it.
+// TestLeftAgain checks that a check run in progress of a crashed process is ended even if the next
+// attempt is superseded before it can end it.
 func TestLeftAgain(t *testing.T) {
 	w := newEnv(t)
 	old := w.shop.Pull(1).HeadSHA
@@ -140,7 +141,7 @@ func TestLeftAgain(t *testing.T) {
 	stop := w.start()
 	w.pull()
 	<-entered
-	stop() // the process ends, and says nothing
+	stop() // the process crashes
 	w.scanner.on(nil)
 	w.config.Drain = time.Minute
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/good.yaml": configMap("good", "fine")})))
@@ -162,8 +163,8 @@ func TestLeftAgain(t *testing.T) {
 	w.want("new head", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
 }
 
-// TestReopened: a head that was judged and is judged once more, as after the pull request
-// was closed and opened again, keeps its one check run when the second scan is cancelled.
+// TestReopened checks that a head that was judged and is judged again, as after the pull request was
+// closed and reopened, keeps its check run when the second scan is cancelled.
 func TestReopened(t *testing.T) {
 	w := newEnv(t)
 	w.pull()
@@ -185,7 +186,7 @@ func TestReopened(t *testing.T) {
 	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
 }
 
-// TestBaseChange: a base that changes during a scan has it judged against the new one.
+// TestBaseChange checks that after a change of the base during a scan the new base is used.
 func TestBaseChange(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
@@ -203,7 +204,7 @@ func TestBaseChange(t *testing.T) {
 		[]string{"superseded cancelled", "completed success", w.shop.Tip("lenient")})
 }
 
-// TestSameHeadSuperseded: a newer job for the same commit takes over its check run.
+// TestSameHeadSuperseded checks that a newer job for the same commit takes over its check run.
 func TestSameHeadSuperseded(t *testing.T) {
 	w := newEnv(t)
 	entered, release := w.scanner.hold()

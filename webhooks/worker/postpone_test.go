@@ -12,13 +12,13 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// halfAnHour is a limit of GitHub's that says when it ends.
+// halfAnHour is a rate limit of GitHub with a time at which it ends.
 func halfAnHour(r githubtest.Rule) githubtest.Rule {
 	r.Status, r.Message, r.Header = http.StatusForbidden, "API rate limit exceeded", http.Header{"Retry-After": {"1800"}}
 	return r
 }
 
-// later is the world in a while: the queue's clock goes ahead.
+// later moves the queue's clock.
 func (w *env) later(d time.Duration) {
 	w.t.Helper()
 	w.must(w.queue.Close(context.Background()))
@@ -26,7 +26,7 @@ func (w *env) later(d time.Duration) {
 	w.openQueue()
 }
 
-// put has workers come to the job until it waits again, or ended.
+// put runs workers until the job waits again, or has ended.
 func (w *env) put(job queue.Job) {
 	w.t.Helper()
 	stop := w.start()
@@ -34,8 +34,8 @@ func (w *env) put(job queue.Job) {
 	stop()
 }
 
-// TestPostponed: a job that GitHub's limits stop waits until they end, and that attempt is
-// none, however often it happens.
+// TestPostponed checks that a job that is stopped by GitHub's rate limit waits until it ends, and that
+// the attempt never counts.
 func TestPostponed(t *testing.T) {
 	w := newEnv(t)
 	job := w.pull()
@@ -51,7 +51,7 @@ func TestPostponed(t *testing.T) {
 	if claim, err := w.queue.Next(ctx); err == nil {
 		t.Fatalf("claimed before the limit ends: %+v", claim.Job)
 	}
-	w.later(31 * time.Minute) // for the queue; GitHub's limits of now are over for it then
+	w.later(31 * time.Minute) // by the queue's clock; the rate limits are over by then
 	w.hub.Intercept(halfAnHour(githubtest.Rule{Path: "/pulls/1", Times: w.queueConf.Attempts + 2}))
 	w.want("check runs before", len(w.hub.CheckRuns()), 0)
 	w.work()
@@ -62,8 +62,8 @@ func TestPostponed(t *testing.T) {
 	w.want("dead letters", len(dead), 0)
 }
 
-// TestFailurePostponed: a failure that GitHub's limits keep from being told is not given up
-// either: the job comes again.
+// TestFailurePostponed checks that a failure that cannot be reported because of a rate limit is reported
+// by a later attempt.
 func TestFailurePostponed(t *testing.T) {
 	w := newEnv(t)
 	w.scanner.on(func(context.Context, jailed.Request) error {

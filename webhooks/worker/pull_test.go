@@ -19,11 +19,11 @@ const (
 	spoken = "preadmit[bot]: ### :x: preadmit: 1 denied"
 )
 
-// TestPull brings a pull request from a job to a check run, a comment, SARIF, a record
-// and a report.
+// TestPull checks what the job of a pull request leads to: a check run, a comment, SARIF, a record and a
+// report.
 func TestPull(t *testing.T) {
 	w := newEnv(t)
-	// Main goes on, so that the merge commit has other lines than the head.
+	// Main gets another commit, so that the merge commit has other lines than the head.
 	w.must(second(w.shop.Push("main", githubtest.Files{"other/other.yaml": configMap("other", "fine")})))
 	pr := w.shop.Pull(1)
 	w.scanner.on(func(context.Context, jailed.Request) error {
@@ -65,8 +65,8 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullAgain: a job for what was judged already writes nothing, and scans nothing.
-// One for something else does.
+// TestPullAgain checks that a job for commits that were judged already publishes and scans nothing, and
+// that one for others does.
 func TestPullAgain(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -77,7 +77,7 @@ func TestPullAgain(t *testing.T) {
 	}{
 		{name: "duplicate", scans: 1, runs: 1},
 		{name: "asked for", job: queue.Job{Fresh: true}, scans: 2, runs: 2},
-		// Annotations cannot be taken back, so that another report is another check run.
+		// Annotations cannot be removed, so another report needs another check run.
 		{name: "main went on", scans: 2, runs: 2, first: func(w *env) {
 			w.must(second(w.shop.Push("main", githubtest.Files{"other/x.yaml": configMap("x", "fine")})))
 		}},
@@ -86,7 +86,7 @@ func TestPullAgain(t *testing.T) {
 			w.must(w.shop.SetBase(1, "next"))
 		}},
 		{name: "check run lost", scans: 2, runs: 1, first: func(w *env) {
-			w.config.Name = "gate" // as good as: GitHub has none of the name
+			w.config.Name = "gate" // GitHub has no check run with this name
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestPullAgain(t *testing.T) {
 
 func cmpName(w *env) string { return w.worker().Name }
 
-// writes are requests for changes, tokens aside.
+// writes returns the requests for changes, except those for tokens.
 func writes(w *env) []string {
 	out := []string{}
 	for _, line := range w.hub.Wrote() {
@@ -134,7 +134,7 @@ func writes(w *env) []string {
 	return out
 }
 
-// TestMergeCommit: what is compared, by what GitHub has made of the pull request.
+// TestMergeCommit checks which commits are compared, by the state of the merge commit on GitHub.
 func TestMergeCommit(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -172,8 +172,8 @@ func TestMergeCommit(t *testing.T) {
 	}
 }
 
-// TestStaleMerge: a merge commit that is not of the head and the base as they are is not
-// judged, whatever GitHub says of it.
+// TestStaleMerge checks that a merge commit that is not of the current head and base is not judged,
+// even if GitHub reports it as current.
 func TestStaleMerge(t *testing.T) {
 	w := newEnv(t)
 	stale := w.shop.Pull(1).MergeSHA
@@ -189,7 +189,7 @@ func TestStaleMerge(t *testing.T) {
 	}
 }
 
-// TestUnrelated: a pull request without a merge base is compared with the base itself.
+// TestUnrelated checks that a pull request without a merge base is compared with the base itself.
 func TestUnrelated(t *testing.T) {
 	w := newEnv(t)
 	sha, err := w.shop.Commit("", githubtest.Files{"policies/policies.yaml": policies, "app/new.yaml": configMap("new", "deny")})
@@ -206,9 +206,9 @@ func TestUnrelated(t *testing.T) {
 	}
 }
 
-// TestLines: annotations are on the lines of the head, not on those of the merge commit
-// that was judged, where main has put others before. In files too large to compare there
-// are none.
+// TestLines checks that annotations are on the lines of the head, not on those of the judged merge
+// commit, in which main has inserted lines before them. Files too large for this have no
+// annotations.
 func TestLines(t *testing.T) {
 	padding := strings.Repeat("# a comment\n", 20)
 	for name, test := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// replica is a worker of another process, which shares the queue.
+// replica returns a worker of another process with the same queue.
 func (w *env) replica() *Worker {
 	w.t.Helper()
 	a, err := app.New(app.Config{BaseURL: w.hub.URL, WebURL: w.hub.WebURL, Clock: hasty{}, Credentials: w.config.App.Credentials()})
@@ -17,8 +17,8 @@ func (w *env) replica() *Worker {
 	return New(c)
 }
 
-// TestAcceptedElsewhere: when somebody accepts permissions, one replica is told. What it
-// enqueues has a check run, whichever replica judges it.
+// TestAcceptedElsewhere checks that after permissions were accepted, which only one replica is notified
+// of, the enqueued jobs have check runs on every replica.
 func TestAcceptedElsewhere(t *testing.T) {
 	w := newEnv(t)
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "pull_requests": "write"})
@@ -34,8 +34,8 @@ func TestAcceptedElsewhere(t *testing.T) {
 	w.want("SARIF", len(w.hub.SARIFs()), 1)
 }
 
-// TestCheckFoundLater: a verdict that is the same as one that had no check run, since there
-// was no permission for it, has the check run that another one made since.
+// TestCheckFoundLater checks that a repeated verdict, which had no check run for lack of the permission,
+// gets the check run that another job has created since.
 func TestCheckFoundLater(t *testing.T) {
 	w := newEnv(t)
 	job := w.pull()

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// outside is a NATS that a queue reaches through something that can hold up all traffic.
+// outside starts a NATS server behind a proxy whose traffic the test can block.
 func (w *env) outside() (url string, traffic *sync.RWMutex) {
 	w.t.Helper()
 	nats, err := server.NewServer(&server.Options{
@@ -47,7 +47,7 @@ func (w *env) outside() (url string, traffic *sync.RWMutex) {
 	return "nats://" + door.Addr().String(), traffic
 }
 
-// carry copies what comes while traffic is not locked.
+// carry copies data while traffic is not locked.
 func carry(to io.WriteCloser, from io.Reader, traffic *sync.RWMutex) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
@@ -65,8 +65,8 @@ func carry(to io.WriteCloser, from io.Reader, traffic *sync.RWMutex) {
 	}
 }
 
-// TestSlowStore: a scan waits for its progress to be stored a moment and no longer, and
-// what is to be stored in any case is.
+// TestSlowStore checks that a scan waits only a moment for its progress to be stored, and that its result
+// is stored in any case.
 func TestSlowStore(t *testing.T) {
 	w := newEnv(t)
 	w.must(w.queue.Close(context.Background()))

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// other opens a pull request of the head of pull request 1 into a branch without policies.
+// other opens a pull request with the head of pull request 1 into a branch without policies.
 func (w *env) other() int {
 	w.t.Helper()
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
@@ -19,7 +19,7 @@ func (w *env) other() int {
 	return n
 }
 
-// says is the newest check run of a commit, which is the one that counts.
+// says returns the newest check run of a commit, which is the one that counts.
 func (w *env) says(sha string) string {
 	w.t.Helper()
 	all := w.checks(sha)
@@ -29,8 +29,8 @@ func (w *env) says(sha string) string {
 	return all[len(all)-1]
 }
 
-// TestSharedHead: a check run belongs to a commit, and so to all pull requests with this head.
-// It says the worst of their verdicts, whoever is judged last, until only one is left.
+// TestSharedHead checks that the check run of a commit shows the worst verdict of all pull requests with
+// this head, whichever is judged last, until only one is left.
 func TestSharedHead(t *testing.T) {
 	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
@@ -54,12 +54,13 @@ func TestSharedHead(t *testing.T) {
 	w.work()
 	w.want("without the one that fails", w.says(sha), "completed success: no findings")
 	scans = w.scanner.count()
-	w.pull() // once more, as deliveries come
+	w.pull() // again, like a redelivery
 	w.work()
 	w.want("scans when it is known to be closed", w.scanner.count(), scans)
 }
 
-// TestSharedHeadUnjudged: another that nobody has heard of yet is asked for, and waited for.
+// TestSharedHeadUnjudged checks that a pull request with the same head and no job is enqueued, and its
+// verdict awaited.
 func TestSharedHeadUnjudged(t *testing.T) {
 	w := newEnv(t)
 	w.config.Concurrency = 1
@@ -78,8 +79,8 @@ func TestSharedHeadUnjudged(t *testing.T) {
 	w.want("after", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestSharedHeadAtOnce: of others that are judged at the same time none is left waiting for the
-// other.
+// TestSharedHeadAtOnce checks that of pull requests with the same head that are judged concurrently none
+// keeps waiting for the other.
 func TestSharedHeadAtOnce(t *testing.T) {
 	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
@@ -101,7 +102,7 @@ func TestSharedHeadAtOnce(t *testing.T) {
 	}
 }
 
-// TestSharedHeadMoves: another that gets another head lets go of the check run at the old one.
+// TestSharedHeadMoves checks that the old check run no longer depends on a pull request with a new head.
 func TestSharedHeadMoves(t *testing.T) {
 	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
@@ -120,8 +121,8 @@ func TestSharedHeadMoves(t *testing.T) {
 	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: no findings")
 }
 
-// TestSharedHeadOfFork: a pull request of a fork that is not judged does not take the failure of
-// another with its head away, also where GitHub does not name it.
+// TestSharedHeadOfFork checks that a pull request of a fork that is not judged does not hide the failure
+// of another with its head, also if GitHub does not list that one.
 func TestSharedHeadOfFork(t *testing.T) {
 	w := newEnv(t)
 	w.config.Forks = ForksOff
@@ -139,8 +140,8 @@ func TestSharedHeadOfFork(t *testing.T) {
 	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestSharedHeadInVain: others that cannot be judged, and others that are not to be, do not keep
-// each other at work.
+// TestSharedHeadInVain checks that pull requests that fail, or must not be judged, do not enqueue each
+// other again and again.
 func TestSharedHeadInVain(t *testing.T) {
 	for name, forks := range map[string]bool{"failing": false, "forks": true} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +170,8 @@ func TestSharedHeadInVain(t *testing.T) {
 	}
 }
 
-// TestSharedHeadGroup: a pull request of the commit of a merge group does not pass for the group.
+// TestSharedHeadGroup checks that a verdict on a pull request does not count for a merge group of the
+// same commit.
 func TestSharedHeadGroup(t *testing.T) {
 	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
@@ -186,8 +188,8 @@ func TestSharedHeadGroup(t *testing.T) {
 	w.want("check run", w.says(g.HeadSHA), "completed failure: the merge queue: 1 denied")
 }
 
-// TestCheckRunOfPage: a check run that passes is the pull request's own if its page is that of a
-// scan of the same head and branch, also when this replica knows of none.
+// TestCheckRunOfPage checks that a passing check run counts as the pull request's own if its details URL
+// is that of a scan of the same head and branch, even if this replica does not know the scan yet.
 func TestCheckRunOfPage(t *testing.T) {
 	w := newEnv(t)
 	job := w.pull()
@@ -209,7 +211,7 @@ func TestCheckRunOfPage(t *testing.T) {
 		"not ours":              {nil, "https://elsewhere.example/scans/" + job.ID, true},
 		"none":                  {nil, "", true},
 	} {
-		// Jobs do not look at their own records: to this one the scan is not known.
+		// Jobs ignore their own records, so this task does not know the scan.
 		task := worker.newTask(&queue.Claim{Job: job})
 		task.record.Head, task.record.BaseRef = have.Head, have.BaseRef
 		if test.change != nil {

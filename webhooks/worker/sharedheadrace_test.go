@@ -9,8 +9,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// pair opens one more pull request of the head of pull request 1. Both go into branches of
-// their own without policies, and are judged.
+// pair opens another pull request with the head of pull request 1. Both go into branches of their own
+// without policies, and are judged.
 func (w *env) pair() (other int) {
 	w.t.Helper()
 	other = w.other()
@@ -23,9 +23,9 @@ func (w *env) pair() (other int) {
 	return other
 }
 
-// TestSharedHeadOvertaken: a verdict that changes while another, which read the one before it, is
-// about to publish is not lost to that: both are judged again at once, as "Re-run all
-// checks" asks for.
+// TestSharedHeadOvertaken checks that a verdict is not lost that changes while another pull request, which
+// read the previous one, is about to publish: both are judged again at the same time, as by "Re-run
+// all checks".
 func TestSharedHeadOvertaken(t *testing.T) {
 	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
@@ -47,7 +47,7 @@ func TestSharedHeadOvertaken(t *testing.T) {
 	})
 	stop := w.start()
 	w.enqueue(queue.Job{Pull: other, Fresh: true})
-	<-held // the other says that both pass
+	<-held // the other one has read that both pass
 	job := w.enqueue(queue.Job{Pull: 1, Fresh: true})
 	w.until("the other is judged", func() bool { return w.record(job.ID).State == queue.Completed })
 	close(release)
@@ -57,8 +57,8 @@ func TestSharedHeadOvertaken(t *testing.T) {
 	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestSharedHeadLeftBehind: that a pull request got another head is told to those that stay, also
-// when the first job that finds it is superseded before it can.
+// TestSharedHeadLeftBehind checks that the pull requests that keep a head are judged again when another
+// one got a new head, also when the first job that notices it is superseded before it can enqueue them.
 func TestSharedHeadLeftBehind(t *testing.T) {
 	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA

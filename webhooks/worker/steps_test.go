@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// another opens one more pull request like the first, which the scanner judges the same.
+// another opens another pull request like the first, with the same verdict.
 func (w *env) another() githubtest.Pull {
 	w.t.Helper()
 	head, err := w.shop.Commit("main", githubtest.Files{"app/new.yaml": configMap("new", "deny")})
@@ -28,13 +28,13 @@ func (w *env) another() githubtest.Pull {
 	return w.shop.Pull(n)
 }
 
-// steps is the number of requests to GitHub that one job takes.
+// steps returns the number of requests to GitHub for one job.
 func (w *env) steps() int {
 	w.t.Helper()
 	w.scanner.keep = true
 	pr := w.another()
 	w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
-	w.work() // with everything that is asked for once
+	w.work() // so that everything that is requested once is known
 	pr = w.another()
 	before := w.wire.count()
 	w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
@@ -46,7 +46,7 @@ func (w *env) steps() int {
 	return n
 }
 
-// once holds that a pull request has one verdict, of the job.
+// once checks that a pull request has one verdict, of the job.
 func (w *env) once(name string, pr githubtest.Pull, job queue.Job) {
 	w.t.Helper()
 	w.want(name+": check runs", w.checks(pr.HeadSHA), []string{told})
@@ -54,7 +54,7 @@ func (w *env) once(name string, pr githubtest.Pull, job queue.Job) {
 	w.want(name+": record", w.state(job.ID), "completed failure")
 	w.want(name+": annotations", annotations(w, pr.HeadSHA), 1)
 	uploads := slices.DeleteFunc(w.hub.SARIFs(), func(s githubtest.SARIF) bool { return s.CommitSHA != w.shop.Pull(pr.Number).MergeSHA })
-	if len(uploads) < 1 || len(uploads) > 2 { // the same once more, which takes the place of the first
+	if len(uploads) < 1 || len(uploads) > 2 { // the second is a repetition that replaces the first
 		w.t.Errorf("%s: %d uploads of SARIF", name, len(uploads))
 	}
 }
@@ -68,19 +68,19 @@ func annotations(w *env, sha string) (n int) {
 	return n
 }
 
-// TestCrashAtEachStep: whenever a process ends, before GitHub hears of a step or after,
-// the next one brings the job to its end, and nothing is doubled.
+// TestCrashAtEachStep checks that whenever a process crashes, before a request reaches GitHub or after,
+// the next one completes the job, and nothing is duplicated.
 func TestCrashAtEachStep(t *testing.T) {
 	w := newEnv(t)
 	steps := w.steps()
 	for i := range 2 * steps {
 		step, heard := i/2, i%2 == 1
 		if !testall.Enabled() && (step%2 == 1 || heard != (step%4 == 0)) {
-			continue // every second step, in one of the two ways
+			continue // half of the steps before, half after
 		}
 		name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
 		pr := w.another()
-		// A fresh job makes a new check run, which is what could be doubled.
+		// A fresh job creates a new check run, which is what could be duplicated.
 		job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA, Fresh: heard})
 		w.crash(step, heard)
 		w.work()
@@ -88,8 +88,8 @@ func TestCrashAtEachStep(t *testing.T) {
 	}
 }
 
-// TestCrashBeforeAnotherEvent: whenever a process ends, a job of another event, as GitHub sends it
-// again or the reconciliation makes it, brings the head to its end, and there is one check run.
+// TestCrashBeforeAnotherEvent checks that whenever a process crashes, a job of another event, such as a
+// redelivered one or one of the reconciliation, completes the verdict, and there is one check run.
 func TestCrashBeforeAnotherEvent(t *testing.T) {
 	w := newEnv(t)
 	fine := func() githubtest.Pull {
@@ -103,7 +103,7 @@ func TestCrashBeforeAnotherEvent(t *testing.T) {
 	}
 	w.scanner.keep = true
 	steps := 0
-	for range 2 { // the first one asks for what is asked for once, too
+	for range 2 { // the first one also requests what is requested once
 		pr, before := fine(), w.wire.count()
 		w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
 		w.work()
@@ -125,7 +125,7 @@ func TestCrashBeforeAnotherEvent(t *testing.T) {
 	}
 }
 
-// crash runs a worker that ends at a request, from which on it is heard of no more.
+// crash runs a worker that crashes at a request.
 func (w *env) crash(step int, heard bool) {
 	w.t.Helper()
 	var crashed atomic.Bool
@@ -147,14 +147,14 @@ func (w *env) crash(step int, heard bool) {
 	case <-time.After(30 * time.Second):
 		w.t.Fatal("the job ended before the crash")
 	}
-	w.must(w.queue.Close(context.Background())) // the worker cannot say anything there
+	w.must(w.queue.Close(context.Background())) // so that the worker cannot store anything
 	stop()
 	w.wire.cutAfter(0, nil)
 	w.openQueue()
 }
 
-// TestFailureAtEachStep: whichever request GitHub fails at, for a moment or for longer than
-// is waited, the job comes to its end, and nothing is doubled.
+// TestFailureAtEachStep checks that if GitHub fails at any request, briefly or for longer than the retries,
+// the job is completed, and nothing is duplicated.
 func TestFailureAtEachStep(t *testing.T) {
 	w := newEnv(t)
 	steps := w.steps()
@@ -166,7 +166,7 @@ func TestFailureAtEachStep(t *testing.T) {
 	for i, rule := range rules {
 		for step := range steps {
 			if !testall.Enabled() && step%len(rules) != i {
-				continue // each step in one of the three ways
+				continue // one of the three ways for each step
 			}
 			rule.Skip = 0
 			name := fmt.Sprintf("step %d of %d, %d after %v", step+1, steps, rule.Status, rule.After)
@@ -184,8 +184,8 @@ func TestFailureAtEachStep(t *testing.T) {
 	}
 }
 
-// TestOutage: GitHub fails for so long that a job is given up. Who asks for it again has
-// it judged.
+// TestOutage checks that a job that was given up after a long failure of GitHub is judged when it is
+// requested again.
 func TestOutage(t *testing.T) {
 	w := newEnv(t)
 	w.wire.cutAfter(6, func(req *http.Request) (*http.Response, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestDrain: a job that runs when the service stops is finished if there is time, and
-// goes back to the queue otherwise. No other one is begun.
+// TestDrain checks that a job in progress is completed if there is time when the service stops, and
+// returns to the queue otherwise. No other job is begun.
 func TestDrain(t *testing.T) {
 	for name, test := range map[string]struct {
 		drain time.Duration
@@ -45,7 +45,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestConcurrency: as many jobs at a time as were asked for.
+// TestConcurrency checks that as many jobs are processed at a time as configured.
 func TestConcurrency(t *testing.T) {
 	w := newEnv(t)
 	w.config.Concurrency = 3
@@ -67,7 +67,7 @@ func TestConcurrency(t *testing.T) {
 	stop()
 }
 
-// TestWorkDir: what a process left that ended is removed, what another holds is not.
+// TestWorkDir checks that directories of ended processes are removed, and locked ones are not.
 func TestWorkDir(t *testing.T) {
 	parent := t.TempDir()
 	dead := filepath.Join(parent, workDirPrefix+"dead", "job-1")
@@ -102,7 +102,7 @@ func TestWorkDir(t *testing.T) {
 	second.close()
 }
 
-// TestNothingIsLeft: fetched repositories are removed also after a scan that failed or
+// TestNothingIsLeft checks that fetched repositories are removed also after a scan that failed or
 // was superseded.
 func TestNothingIsLeft(t *testing.T) {
 	w := newEnv(t)
@@ -121,7 +121,7 @@ func TestNothingIsLeft(t *testing.T) {
 	stop()
 }
 
-// TestTwoReplicas: two workers on one queue judge each pull request once.
+// TestTwoReplicas checks that two workers on one queue judge each pull request once.
 func TestTwoReplicas(t *testing.T) {
 	w := newEnv(t)
 	w.scanner.keep = true
@@ -143,8 +143,8 @@ func TestTwoReplicas(t *testing.T) {
 	}
 }
 
-// TestInsideAWorkTree: what was fetched is scanned also where the directory for temporary
-// files is in somebody's checkout.
+// TestInsideAWorkTree checks that scans work if the directory for temporary files is in a git work
+// tree.
 func TestInsideAWorkTree(t *testing.T) {
 	w := newEnv(t)
 	if _, err := gittest.NewHistory(w.config.TempDir, map[string]string{"a": "a"}, map[string]string{"b": "b"}, map[string]string{"c": "c"}); err != nil {
