@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// complete is the least that a service needs.
+// complete is a minimal configuration of a service.
 const complete = `publicURL: https://preadmit.example.com
 app:
   id: 7
@@ -40,7 +40,7 @@ api:
 	}
 }
 
-// TestHeaderName: any name that a header may have is taken.
+// TestHeaderName checks that every valid name of a header is accepted.
 func TestHeaderName(t *testing.T) {
 	for _, name := range []string{"X-Forwarded.User", "x_user", "!#$%&'*+-.^_`|~9"} {
 		c, err := ReadConfig(Sources{File: "serve.yaml", Data: []byte(complete + "pages: {access: proxy, trustedProxies: [10.0.0.0/8]}\n"), Getenv: environment{"PREADMIT_PAGES_HEADER": name}.get})
@@ -64,7 +64,7 @@ func TestReadConfigDev(t *testing.T) {
 	}
 }
 
-// TestReadConfigErrors: every mistake names the key where it was given, and the fix.
+// TestReadConfigErrors checks that every mistake names the key at its origin, and the fix.
 func TestReadConfigErrors(t *testing.T) {
 	tests := []struct {
 		name, file string
@@ -140,7 +140,7 @@ func TestReadConfigErrors(t *testing.T) {
 	}
 }
 
-// TestSettings: defaults are values, names are unique, secrets have no flags.
+// TestSettings checks that defaults are valid values, names are unique, and secrets have no flags.
 func TestSettings(t *testing.T) {
 	flags, secrets := map[string]bool{}, []string{}
 	for _, s := range Settings(&Config{}) {

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestLoad: what is wrong with files that settings name is told where they are named, by
-// flag, variable, or line.
+// TestLoad checks that mistakes of files in settings are reported where the settings are: flag,
+// variable, or line.
 func TestLoad(t *testing.T) {
 	hub, err := githubtest.New(githubtest.Config{})
 	if err != nil {
@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 		file  string
 		flags map[string][]string
 		env   environment
-		want  []string // none: it is right
+		want  []string // none: it is valid
 	}{
 		{"right", complete, nil, nil, nil},
 		{"secrets in variables", "", nil, environment{
@@ -91,7 +91,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestPrepare: the data directory is for its user only, and nothing is left in it.
+// TestPrepare checks that the data directory is accessible to its user only, and left empty.
 func TestPrepare(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	for range 2 {
@@ -112,7 +112,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	if os.Getuid() == 0 {
-		return // may write anywhere
+		return // root may write anywhere
 	}
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestUnknownVariables are mistakes, those that Kubernetes makes of Services are not.
+// TestUnknownVariables checks that unknown variables are mistakes, except those that Kubernetes sets for
+// Services.
 func TestUnknownVariables(t *testing.T) {
 	for variable, want := range map[string]string{
 		"PREADMIT_FORKS=off":                              "",

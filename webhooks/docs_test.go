@@ -19,7 +19,7 @@ import (
 
 var updateDocs = flag.Bool("update", false, "write the tables of docs/serve.md anew")
 
-// TestSettingsAreDocumented: docs/serve.md has a table of all settings, and no others.
+// TestSettingsAreDocumented checks that docs/serve.md has a table of exactly all settings.
 func TestSettingsAreDocumented(t *testing.T) {
 	rows := []string{"| key | flag | environment | default | |", "|---|---|---|---|---|"}
 	for _, s := range Settings(&Config{}) {
@@ -32,7 +32,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	holdTable(t, "settings", rows)
 }
 
-// TestMetricsAreDocumented: so it is with the metrics.
+// TestMetricsAreDocumented checks the same for the metrics.
 func TestMetricsAreDocumented(t *testing.T) {
 	r := &recorder{}
 	metrics.New(r)
@@ -51,7 +51,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	holdTable(t, "metrics", rows)
 }
 
-// recorder notes what collectors describe.
+// recorder records the descriptions of collectors.
 type recorder struct {
 	prometheus.Registerer
 	descriptions []string
@@ -69,8 +69,8 @@ func (r *recorder) MustRegister(collectors ...prometheus.Collector) {
 	}
 }
 
-// TestPermissionsAreDocumented: docs/github-app.md has the permissions and events that
-// the App is made with by a click.
+// TestPermissionsAreDocumented checks that docs/github-app.md has the permissions and events of the
+// manifest.
 func TestPermissionsAreDocumented(t *testing.T) {
 	data, err := app.Manifest(app.ManifestOptions{PublicURL: "https://preadmit.example.com"})
 	if err != nil {
@@ -100,8 +100,8 @@ func TestPermissionsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestDocumentedConfigurations: the service takes every example of a configuration. What is
-// no whole one is taken beside the least that is needed.
+// TestDocumentedConfigurations checks that every example of a configuration is valid. An incomplete one
+// is combined with a minimal configuration.
 func TestDocumentedConfigurations(t *testing.T) {
 	examples := 0
 	for _, file := range []string{"serve.md", "github-app.md", "api.md", "serve-pages.md"} {
@@ -142,7 +142,7 @@ func quoted(text string) string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// holdTable compares a table of docs/serve.md, which is between two comments.
+// holdTable compares rows with a table of docs/serve.md, which is between two comments.
 func holdTable(t *testing.T, name string, rows []string) {
 	t.Helper()
 	const file = "../docs/serve.md"

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestDeliveriesWhileEnding: a service without anything to finish takes deliveries for a while
-// after it is told to end, over connections that are there and over new ones.
+// TestDeliveriesWhileEnding checks that a service without jobs in progress accepts deliveries for a while
+// after it was asked to end, over existing and new connections.
 func TestDeliveriesWhileEnding(t *testing.T) {
 	t.Parallel()
 	r := run(t, nil)
@@ -31,7 +31,7 @@ func TestDeliveriesWhileEnding(t *testing.T) {
 	}
 }
 
-// TestConnectionsWhileEnding: a service that ends keeps no connection open.
+// TestConnectionsWhileEnding checks that an ending service keeps no connection open.
 func TestConnectionsWhileEnding(t *testing.T) {
 	t.Parallel()
 	r := run(t, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// jailedCommand has the test binary be the program that enters a jail, and judgeCommand the one that
-// judges there what is tried on the playground.
+// jailedCommand makes the test binary the program that enters a jail, and judgeCommand the one that
+// judges for the playground in a jail.
 const (
 	jailedCommand = "enter-jail"
 	judgeCommand  = "judge-in-jail"
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// judge answers each request with what a process in a jail finds of its surroundings.
+// judge answers each request with what a process in a jail finds in its environment.
 func judge(out io.Writer) {
 	_, file := os.ReadFile("/etc/passwd")
 	_, network := net.Dial("tcp", "127.0.0.1:1")
@@ -45,7 +45,7 @@ func judge(out io.Writer) {
 	}
 }
 
-// jailable returns the options of a service whose scans and playground can be jailed.
+// jailable returns options with which scans and the playground can use a jail.
 func jailable(o Options) Options {
 	o.Program, o.Args, o.PlaygroundArgs = "/proc/self/exe", []string{jailedCommand}, []string{judgeCommand}
 	return o

@@ -22,7 +22,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// newDev is a running service without an App, and a browser on its machine.
+// newDev returns a running service without an App, and a browser on its machine.
 func newDev(t *testing.T, env environment) (*Service, *http.Client) {
 	t.Helper()
 	all := environment{
@@ -75,8 +75,8 @@ func get(t *testing.T, browser *http.Client, address string) (*http.Response, st
 	return resp, string(body)
 }
 
-// TestSetupOffers: the page sends GitHub a manifest whose webhook is public and whose
-// pages are this machine's.
+// TestSetupOffers checks that the page sends GitHub a manifest with a public webhook URL, and with
+// pages on this machine.
 func TestSetupOffers(t *testing.T) {
 	s, browser := newDev(t, nil)
 	resp, _ := get(t, browser, s.URL()+"/")
@@ -111,8 +111,8 @@ func TestSetupOffers(t *testing.T) {
 	}
 }
 
-// TestSetupCreates: from the button to a service that answers for the new App, without a
-// restart.
+// TestSetupCreates checks the way from the button to a service that responds for the new App, without
+// a restart.
 func TestSetupCreates(t *testing.T) {
 	hub, err := githubtest.New(githubtest.Config{})
 	if err != nil {
@@ -171,12 +171,12 @@ func TestSetupRefuses(t *testing.T) {
 		}
 	}
 
-	// An answer that nobody here asked GitHub for.
+	// A callback that was not requested here.
 	resp, page := get(t, browser, s.URL()+"/setup/callback?code=abc&state=def")
 	if resp.StatusCode != http.StatusBadRequest || !strings.Contains(page, "does not belong to a setup that was begun here") {
 		t.Errorf("forged answer: %d\n%s", resp.StatusCode, page)
 	}
-	// One for another browser.
+	// A callback for another browser.
 	_, page = get(t, browser, s.URL()+"/setup?url=https://tunnel.example")
 	state := regexp.MustCompile(`state=([A-Z0-9]+)`).FindStringSubmatch(page)[1]
 	other, _ := cookiejar.New(nil)
@@ -187,7 +187,8 @@ func TestSetupRefuses(t *testing.T) {
 	}
 }
 
-// TestDevIsPrivate: who comes by a tunnel, whatever name it says, gets to webhooks only.
+// TestDevIsPrivate checks that a client that comes through a tunnel can only reach webhooks, with any
+// Host.
 func TestDevIsPrivate(t *testing.T) {
 	s, browser := newDev(t, nil)
 	for _, test := range []struct {
@@ -214,13 +215,13 @@ func TestDevIsPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, _ := io.ReadAll(resp.Body) // what came of it
+		body, _ := io.ReadAll(resp.Body) // on an error, what was read is checked
 		resp.Body.Close()
 		if resp.StatusCode != test.want || test.want != 200 && strings.Contains(string(body), "secret") {
 			t.Errorf("%+v: %d\n%s", test, resp.StatusCode, body)
 		}
 	}
-	// The key leads to the page without it.
+	// The URL with the key redirects to the page without it.
 	resp, _ := get(t, &http.Client{CheckRedirect: browser.CheckRedirect}, s.key.address(s.URL()+"/setup"))
 	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/setup" {
 		t.Errorf("the key leads to %d %q", resp.StatusCode, resp.Header.Get("Location"))
@@ -230,8 +231,8 @@ func TestDevIsPrivate(t *testing.T) {
 	}
 }
 
-// TestRelativeDataDir: what is named for a jail, which has another working directory, is
-// named from the root on.
+// TestRelativeDataDir checks that paths for a jail, which has another working directory, are
+// absolute.
 func TestRelativeDataDir(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -245,7 +246,7 @@ func TestRelativeDataDir(t *testing.T) {
 	}
 }
 
-// TestReadiness: however often it is asked, the queue is asked once in a while.
+// TestReadiness checks that the queue is checked only once in a while, however many requests there are.
 func TestReadiness(t *testing.T) {
 	tries, fails := 0, false
 	r := readiness{log: slog.New(slog.DiscardHandler), try: func(context.Context) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// text is a log that may be read while it is written.
+// text is a log that can be read while it is written.
 type text struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -53,7 +53,7 @@ type running struct {
 	err   error
 }
 
-// run starts a service for an App that GitHub knows, with more environment.
+// run starts a service for an App that GitHub knows, with additional environment variables.
 func run(t *testing.T, env environment) *running {
 	t.Helper()
 	return runWith(t, env, jailable(Options{}))
@@ -105,7 +105,7 @@ func runWith(t *testing.T, env environment, o Options) *running {
 	return r
 }
 
-// end waits until the service ends, and gives its error.
+// end waits until the service ends, and returns its error.
 func (r *running) end() error {
 	r.t.Helper()
 	select {
@@ -117,7 +117,7 @@ func (r *running) end() error {
 	}
 }
 
-// answers waits until a path is answered with a status.
+// answers waits until the response for a path has a status.
 func (r *running) answers(path string, want int) (body string) {
 	r.t.Helper()
 	got := 0
@@ -132,7 +132,7 @@ func (r *running) answers(path string, want int) (body string) {
 	return ""
 }
 
-// logs waits until the log holds something.
+// logs waits until the log contains a text.
 func (r *running) logs(want string) {
 	r.t.Helper()
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(r.log.String(), want); time.Sleep(20 * time.Millisecond) {
@@ -142,7 +142,7 @@ func (r *running) logs(want string) {
 	}
 }
 
-// pings gives the status that a signed ping is answered with.
+// pings returns the status of the response to a signed ping.
 func (r *running) pings() int {
 	r.t.Helper()
 	mac := hmac.New(sha256.New, []byte("hunter2"))
@@ -178,7 +178,8 @@ func startNATS(t *testing.T, o server.Options) {
 	}
 }
 
-// TestWaitsForNATS that is started later: the process lives, takes nothing, and says why.
+// TestWaitsForNATS checks that until NATS is started, the process is alive, accepts nothing, and logs
+// why.
 func TestWaitsForNATS(t *testing.T) {
 	at := freeport.Port(t)
 	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", at)})
@@ -205,7 +206,7 @@ func TestWaitsForNATS(t *testing.T) {
 	}
 }
 
-// TestEndsWhileItWaits: who waits ends at once when told to.
+// TestEndsWhileItWaits checks that a waiting service ends at once when asked to.
 func TestEndsWhileItWaits(t *testing.T) {
 	r := run(t, environment{"PREADMIT_NATS_URL": fmt.Sprintf("nats://127.0.0.1:%d", freeport.Port(t))})
 	r.answers("/readyz", 503)
@@ -216,7 +217,7 @@ func TestEndsWhileItWaits(t *testing.T) {
 	}
 }
 
-// TestNATSRefuses: what waiting does not end is an error of the configuration.
+// TestNATSRefuses checks that a permanent error is one of the configuration.
 func TestNATSRefuses(t *testing.T) {
 	at := freeport.Port(t)
 	startNATS(t, server.Options{Port: at, Username: "u", Password: "p"})
@@ -226,7 +227,7 @@ func TestNATSRefuses(t *testing.T) {
 	}
 }
 
-// TestGitHubIsAway: deliveries are taken all the same.
+// TestGitHubIsAway checks that deliveries are accepted while GitHub does not answer.
 func TestGitHubIsAway(t *testing.T) {
 	r := run(t, environment{"PREADMIT_GITHUB_API_URL": fmt.Sprintf("http://127.0.0.1:%d/", freeport.Port(t))})
 	r.answers("/readyz", 200)
@@ -244,8 +245,8 @@ func TestGitHubIsAway(t *testing.T) {
 	}
 }
 
-// TestGitHubRefuses: credentials that GitHub does not take are an error of the
-// configuration, which names the keys and what to do.
+// TestGitHubRefuses checks that credentials that GitHub rejects are an error of the configuration,
+// which names the keys and what to do.
 func TestGitHubRefuses(t *testing.T) {
 	r := run(t, environment{"PREADMIT_APP_ID": "424242"})
 	err := r.end()
@@ -259,7 +260,7 @@ func TestGitHubRefuses(t *testing.T) {
 	}
 }
 
-// TestAddressInUse names the key.
+// TestAddressInUse checks that the error names the key.
 func TestAddressInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -282,7 +283,7 @@ func TestAddressInUse(t *testing.T) {
 	}
 }
 
-// TestOneServiceForEachDirectory: a second one over the same data ends, and says why.
+// TestOneServiceForEachDirectory checks that a second service with the same data ends with an error.
 func TestOneServiceForEachDirectory(t *testing.T) {
 	dir := t.TempDir()
 	newDev(t, environment{"PREADMIT_DATA_DIR": dir})
@@ -292,8 +293,8 @@ func TestOneServiceForEachDirectory(t *testing.T) {
 	}
 }
 
-// TestJailIsTriedAtStart: where no scan can be jailed the service does not start, unless it is
-// told that it may do without.
+// TestJailIsTriedAtStart checks that a service does not start on a system where no scan can be jailed,
+// unless scan.jail permits that.
 func TestJailIsTriedAtStart(t *testing.T) {
 	broken := jailable(Options{})
 	broken.Args = []string{"-test.run=^$"} // a program that does not enter its jail

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/playground"
 )
 
-// tries sends a request of the playground's script, and returns the status and body of the answer.
+// tries sends a request of the playground's script, and returns the status and body of the response.
 func tries(t *testing.T, browser *http.Client, base, client string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, base+playground.Path+"/answer", strings.NewReader("{}"))
@@ -30,7 +30,7 @@ func tries(t *testing.T, browser *http.Client, base, client string) (status int,
 	return resp.StatusCode, string(data)
 }
 
-// TestPlaygroundOff: a service that is not told to have a playground has none.
+// TestPlaygroundOff checks that a service has no playground by default.
 func TestPlaygroundOff(t *testing.T) {
 	r := run(t, nil)
 	r.answers("/readyz", http.StatusOK)
@@ -40,8 +40,8 @@ func TestPlaygroundOff(t *testing.T) {
 	}
 }
 
-// TestPlaygroundPublic: with playground.access: public whoever comes may try policies. They are
-// judged in a jail, and one who asks too often waits while others are answered.
+// TestPlaygroundPublic checks that with playground.access: public everybody may try policies. They are
+// judged in a jail, and a client with too many requests waits while others are served.
 func TestPlaygroundPublic(t *testing.T) {
 	t.Setenv("OF_THE_SERVICE", "secret")
 	r := run(t, environment{"PREADMIT_PLAYGROUND_ACCESS": "public", "PREADMIT_PAGES_TRUSTED_PROXIES": "127.0.0.0/8"})
@@ -66,8 +66,8 @@ func TestPlaygroundPublic(t *testing.T) {
 	}
 }
 
-// TestPlaygroundDev: with --dev there is a playground before there is an App, for who started the
-// service.
+// TestPlaygroundDev checks that with --dev the playground exists before there is an App, for the user
+// who started the service.
 func TestPlaygroundDev(t *testing.T) {
 	s, browser := newDev(t, environment{"PREADMIT_PLAYGROUND_ACCESS": "public"})
 	if resp, body := get(t, browser, s.URL()+playground.Path); resp.StatusCode != http.StatusOK {

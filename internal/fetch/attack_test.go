@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/store"
 )
 
-// world is what attacks have: an internal server that must hear nothing, and one that is
-// allowed by its name and does what the attack has it do.
+// world has an internal server that must receive no request, and one that is allowed by its name
+// and does what the attack needs.
 type world struct {
 	t        *testing.T
 	internal *server
@@ -28,21 +28,21 @@ type world struct {
 	opts     Options
 }
 
-// attack is a way to make the client do what it must not. It returns what is fetched.
+// attack is an attempt to make the client do what it must not. It returns what to fetch.
 type attack struct {
 	name string
 	do   func(w *world) artifact.Artifact
-	want string // in the error
+	want string // a part of the error
 }
 
 func file(url string) artifact.Artifact { return artifact.Artifact{Kind: artifact.File, URL: url} }
 
-// address is an attack by the address in a URL.
+// address returns an attack by the address in a URL.
 func address(name, host, want string) attack {
 	return attack{name, func(w *world) artifact.Artifact { return file("https://" + host + "/a.yaml") }, want}
 }
 
-// lookup is an attack by the addresses of a name.
+// lookup returns an attack by the addresses of a name.
 func lookup(name, want string, addresses ...string) attack {
 	return attack{name, func(w *world) artifact.Artifact {
 		w.opts.Resolver = names(w.t, func(string, int) []string { return addresses })
@@ -51,7 +51,7 @@ func lookup(name, want string, addresses ...string) attack {
 	}, want}
 }
 
-// redirect is an attack by an allowed server that redirects.
+// redirect returns an attack by an allowed server that redirects.
 func redirect(name, want string, to func(w *world) string) attack {
 	return attack{name, func(w *world) artifact.Artifact {
 		target := to(w)
@@ -63,7 +63,7 @@ func redirect(name, want string, to func(w *world) string) attack {
 	}, want}
 }
 
-// helmIndex is an attack by the index of a Helm repository.
+// helmIndex returns an attack by the index of a Helm repository.
 func helmIndex(name, want string, index func(w *world) string) attack {
 	return attack{name, func(w *world) artifact.Artifact {
 		text := index(w)
@@ -78,14 +78,14 @@ func helmIndex(name, want string, index func(w *world) string) attack {
 	}, want}
 }
 
-// chartAt is an index with one version of the chart app.
+// chartAt returns an index with one version of the chart app.
 func chartAt(url, digest string) func(*world) string {
 	return func(*world) string {
 		return fmt.Sprintf("entries:\n  app:\n  - version: 1.0.0\n    urls: [%q]\n    digest: %q\n", url, digest)
 	}
 }
 
-// answer is an attack by the answer to a request for a file.
+// answer returns an attack by the response to a request for a file.
 func answer(name, want string, handle http.HandlerFunc) attack {
 	return attack{name, func(w *world) artifact.Artifact {
 		w.handle = handle
@@ -93,7 +93,7 @@ func answer(name, want string, handle http.HandlerFunc) attack {
 	}, want}
 }
 
-// manifest is an attack by a registry.
+// manifest returns an attack by a registry.
 func manifest(name, want, version string, layers string, blob []byte) attack {
 	return attack{name, func(w *world) artifact.Artifact {
 		text := `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"a","digest":"` + digestOf(nil) + `","size":0},"layers":[` + layers + `]}`
@@ -276,8 +276,8 @@ func endless(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestAttacks: every attack is refused with a reason, the internal server hears nothing, and
-// nothing is written beside the cache.
+// TestAttacks checks that every attack fails with an error, the internal server receives no request, and
+// nothing is written outside of the cache.
 func TestAttacks(t *testing.T) {
 	all := attacks()
 	t.Logf("%d attacks", len(all))
@@ -333,7 +333,7 @@ func list(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestForbidden: addresses of the internet are not refused.
+// TestForbidden checks that public addresses are permitted.
 func TestForbidden(t *testing.T) {
 	for _, a := range []string{"140.82.121.3", "1.1.1.1", "2606:4700::1111", "2a00:1450:4001:80e::200e", "2400:cb00::1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "2003::1"} {
 		if is := forbidden(netip.MustParseAddr(a)); is != "" {
@@ -342,8 +342,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestCredentialsStay: credentials go to their host only: not along a redirect, not with
-// those of another port, not to a realm that is not configured.
+// TestCredentialsStay checks that credentials are sent to their host only: not along a redirect, not to
+// another port, not to a realm that is not configured.
 func TestCredentialsStay(t *testing.T) {
 	other := serveFunc(t, func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/token") {
@@ -383,7 +383,7 @@ func TestCredentialsStay(t *testing.T) {
 	if asked := other.requests(); asked == "" || strings.Contains(asked, "Basic ") {
 		t.Errorf("the other host was asked: %s", asked)
 	}
-	// With the realm configured it gets them.
+	// A configured realm receives them.
 	client, _ = newClient(t, Options{Credentials: read(", realms: ['" + other.host() + "']")}, home, other)
 	_, _ = client.Resolve(t.Context(), oci)
 	if asked := other.requests(); !strings.Contains(asked, "/token Basic ") {

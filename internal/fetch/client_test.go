@@ -28,7 +28,7 @@ func TestGit(t *testing.T) {
 		{"refs/pull/7/head", h.Head, "refs/pull/7/head"},
 		{"light", h.Before, "refs/tags/light"},
 		{"heavy", h.Before, "refs/tags/heavy"},
-		{"v1", h.Before, "refs/tags/v1"}, // the tag is before the branch, as in git
+		{"v1", h.Before, "refs/tags/v1"}, // the tag takes precedence over the branch, as in git
 		{h.Head, h.Head, ""},
 	} {
 		a := artifact.Artifact{Kind: artifact.Git, URL: s.URL + "/org/repo", Version: test.version}
@@ -53,7 +53,7 @@ func TestGit(t *testing.T) {
 	}
 }
 
-// TestGitPinned: a tag that was moved is no matter for what was locked.
+// TestGitPinned checks that moving a tag does not affect a locked artifact.
 func TestGitPinned(t *testing.T) {
 	s, h := gitServer(t, map[string]string{"a/file.yaml": "content"})
 	if _, err := h.Git("tag", "v1", h.Before); err != nil {
@@ -78,7 +78,7 @@ func TestGitPinned(t *testing.T) {
 	}
 }
 
-// TestGitRedirect: git follows the redirect of a repository that was renamed.
+// TestGitRedirect checks that the redirect of a renamed repository is followed, as by git.
 func TestGitRedirect(t *testing.T) {
 	s, h := gitServer(t, map[string]string{"a/file.yaml": "content"})
 	old := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// helmServer serves charts of some versions.
+// helmServer returns a server with some versions of charts.
 func helmServer(t *testing.T, index func(base string) string, versions ...string) *server {
 	t.Helper()
 	var s *server
@@ -133,7 +133,7 @@ func indexOf(t *testing.T, versions ...string) string {
 	return b.String()
 }
 
-// TestChartVersions holds the choice of versions against what Helm documents and does.
+// TestChartVersions compares the choice of versions with Helm's documentation and behaviour.
 func TestChartVersions(t *testing.T) {
 	versions := []string{"1.2.0", "2.0.0-rc.1", "1.10.0", "v1.9.0", "0.9.1", "1.10.0+build.2"}
 	s := helmServer(t, func(string) string { return indexOf(t, versions...) }, versions...)
@@ -167,7 +167,7 @@ func TestChartVersions(t *testing.T) {
 	}
 }
 
-// TestChartGet: what is locked is requested by its exact version.
+// TestChartGet checks that a locked chart is requested by its exact version.
 func TestChartGet(t *testing.T) {
 	s := helmServer(t, func(string) string { return indexOf(t, "1.1.0", "1.0.0") }, "1.0.0", "1.1.0")
 	client, kept := newClient(t, Options{}, s)
@@ -280,7 +280,7 @@ func TestParseCredentialsMistakes(t *testing.T) {
 	}
 }
 
-// TestNewestTag: of a range the newest version is taken, as source-controller does.
+// TestNewestTag checks that the newest version in a range is chosen, as by source-controller.
 func TestNewestTag(t *testing.T) {
 	refs := map[string]string{
 		"refs/tags/v1.0.0": "a", "refs/tags/v1.2.0": "b", "refs/tags/1.3": "c", "refs/tags/v2.0.0-rc.1": "d", "refs/tags/2.0.0": "e",

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names answers queries of names: the addresses of a name, one more each time it is asked.
+// names returns a resolver that answers with the addresses from answer; asked counts all queries.
 func names(t *testing.T, answer func(name string, asked int) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func names(t *testing.T, answer func(name string, asked int) []string) *net.Reso
 	}}
 }
 
-// dnsReply answers a query.
+// dnsReply returns the response to a query.
 func dnsReply(query []byte, answer func(name string) []string) []byte {
 	var p dnsmessage.Parser
 	header, err := p.Start(query)

@@ -25,7 +25,7 @@ func git(url, version string) artifact.Artifact {
 	return artifact.Artifact{Kind: artifact.Git, URL: url, Version: version}
 }
 
-// sshServer serves a repository org/repo, and another one with a name that shells know.
+// sshServer serves a repository org/repo, and another one whose name has characters special to shells.
 func sshServer(t *testing.T) (*gittest.SSHServer, *gittest.History) {
 	t.Helper()
 	root := t.TempDir()
@@ -44,7 +44,7 @@ func sshServer(t *testing.T) (*gittest.SSHServer, *gittest.History) {
 	return s, h
 }
 
-// sshLogins are credentials as a file gives them.
+// sshLogins returns the credentials of a file.
 func sshLogins(t *testing.T, host, key, hostKeys, more string) *Credentials {
 	t.Helper()
 	text := fmt.Sprintf("hosts:\n- host: %q\n  sshKeyEnv: KEY\n  hostKeys: [%s]\n%s", host, hostKeys, more)
@@ -78,7 +78,7 @@ func TestSSH(t *testing.T) {
 			first = pin
 		}
 	}
-	// The same commit over HTTPS is the same content.
+	// The same commit over HTTPS has the same content.
 	web, err := gittest.Backend(filepath.Dir(filepath.Dir(h.Dir)))
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestSSH(t *testing.T) {
 	}
 }
 
-// TestSCP: user@host:path is a path below where the server looks.
+// TestSCP checks that the path in user@host:path is relative to the server's directory.
 func TestSCP(t *testing.T) {
 	s, h := sshServer(t)
 	opts := Options{Credentials: sshLogins(t, "git.example.com", s.Key, s.HostKey, "")}
@@ -120,7 +120,7 @@ func TestSCP(t *testing.T) {
 	}
 }
 
-// TestSSHRefused: what is wrong on the way to a repository is said, and nothing is fetched.
+// TestSSHRefused checks that errors before the fetch are reported, and nothing is fetched.
 func TestSSHRefused(t *testing.T) {
 	s, _ := sshServer(t)
 	other, _ := sshServer(t)
@@ -130,7 +130,7 @@ func TestSSHRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, url, want string
 		logins          *Credentials
-		private         bool // the address is not allowed
+		private         bool // the address is not permitted
 	}{
 		{"no key", url, "no key is configured for SSH to " + s.Address, nil, false},
 		{"a login for HTTPS", url, "no key is configured", httpsLogin(t, s.Address), false},
@@ -179,10 +179,10 @@ func httpsLogin(t *testing.T, host string) *Credentials {
 	return logins
 }
 
-// rsaHostKey is the key of no host.
+// rsaHostKey is a key that no host has.
 const rsaHostKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQCj7ndNxQowgcQnjshcLrqPEiiphnt+VTTvDP6mHBL9j1aNUkY4Ue1gvwnGLVlOhGeYrnZaMgRK6+PKCUXaDbC7qtbW8gIkhL7aGCsOr/C56SJMy/BCZfxd1nWzAOxSDPgVsmerOBYfNqltV9/hWCqBywINIR+5dIg6JTJ72pcEpEjcYgXkE2YEFXV1JHnsKgbLWNlhScqb2UmyRkQyytRLtL+38TGxkxCflmO+5Z8CSSNY7GidjMIZ7Q4zMjA2n1nGrlTDkzwDCsw+wqFPGQA179cnfGWOWRVruj16z6XyvxvjJwbz0wQZ75XK5tKSb7FNyeIEs4TT4jk+S4dhPeAUC5y+bDYirYgM4GC7uEnztnZyaVWQ7B381AK4Qdrwt51ZqExKbQpTUNn+EjqoTwvqNj4kqx5QUCI0ThS/YkOxJCXmPUWZbhjpCg56i+2aB6CmK2JGhn57K5mj0MNdBXA4/WnwH6XoPWJzK5Nyu2zB3nAZp+S5hpQs+p1vN1/wsjk="
 
-// TestSSHHostile: a server that does what it likes costs no more than is allowed.
+// TestSSHHostile checks that a hostile server does not exceed the limits.
 func TestSSHHostile(t *testing.T) {
 	limits := Limits{Time: 5 * time.Second, Stall: 500 * time.Millisecond, Answer: 1 << 20}
 	endless := func(w io.Writer, text string) {
@@ -226,7 +226,7 @@ func TestSSHHostile(t *testing.T) {
 	}
 }
 
-// TestSSHD: OpenSSH's server is spoken to, with each type of key.
+// TestSSHD checks each type of key with OpenSSH's server.
 func TestSSHD(t *testing.T) {
 	program, err := exec.LookPath("sshd")
 	if err != nil {
@@ -238,7 +238,7 @@ func TestSSHD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if me.Uid == "0" { // sshd wants the directory
+	if me.Uid == "0" { // sshd needs the directory
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Skip(err)
 		}

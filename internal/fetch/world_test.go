@@ -31,7 +31,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/store"
 )
 
-// server is an HTTPS server on the loopback interface that notes what it is asked for.
+// server is an HTTPS server on the loopback interface that records requests.
 type server struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -54,7 +54,7 @@ func serve(t *testing.T, handler http.Handler) *server {
 
 func serveFunc(t *testing.T, handler http.HandlerFunc) *server { return serve(t, handler) }
 
-// requests are those so far: method, path and credentials.
+// requests returns the requests so far: method, path and credentials.
 func (s *server) requests() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,14 +63,14 @@ func (s *server) requests() string {
 
 func (s *server) host() string { return strings.TrimPrefix(s.URL, "https://") }
 
-// roots trusts the servers of tests.
+// roots returns a pool that trusts the servers of tests.
 func roots(s *server) *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	return pool
 }
 
-// newClient makes a client that may reach some servers, and its store.
+// newClient returns a client that may connect to some servers, and its store.
 func newClient(t *testing.T, opts Options, servers ...*server) (*Client, *store.Store) {
 	t.Helper()
 	for _, s := range servers {
@@ -83,13 +83,13 @@ func newClient(t *testing.T, opts Options, servers ...*server) (*Client, *store.
 	return New(kept, opts), kept
 }
 
-// chartArchive is a small chart.
+// chartArchive returns a small chart.
 func chartArchive(t *testing.T, name, version string) []byte {
 	t.Helper()
 	return archive(t, &tar.Header{Name: name + "/Chart.yaml"}, "apiVersion: v2\nname: "+name+"\nversion: "+version+"\n")
 }
 
-// archive is a compressed archive of one file.
+// archive returns a compressed archive with one file.
 func archive(t *testing.T, header *tar.Header, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -109,7 +109,7 @@ func archive(t *testing.T, header *tar.Header, content string) []byte {
 
 func digestOf(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
 
-// gitServer serves a repository called repo by git's own http-backend.
+// gitServer serves a repository called repo with git's own http-backend.
 func gitServer(t *testing.T, files map[string]string) (*server, *gittest.History) {
 	t.Helper()
 	root := t.TempDir()
@@ -124,8 +124,7 @@ func gitServer(t *testing.T, files map[string]string) (*server, *gittest.History
 	return serve(t, backend), h
 }
 
-// registryServer runs the registry that Debian has, behind HTTPS. What is pushed goes there
-// directly.
+// registryServer runs Debian's registry, behind HTTPS. push connects to it directly.
 func registryServer(t *testing.T) (s *server, push func(repository, tag, media string, content []byte) string) {
 	t.Helper()
 	program, err := exec.LookPath("docker-registry")

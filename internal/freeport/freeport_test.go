@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPort: a port can be listened on, is none that outgoing connections get, and is given out once.
+// TestPort checks that a port can be listened on, is none for outgoing connections, and is used once.
 func TestPort(t *testing.T) {
 	t.Parallel()
 	seen := map[int]bool{}

@@ -47,7 +47,7 @@ func TestAppProvesItself(t *testing.T) {
 	}
 }
 
-// TestTokensAreNarrowed to repositories and permissions, and the server holds to it.
+// TestTokensAreNarrowed checks that tokens are restricted to repositories and permissions.
 func TestTokensAreNarrowed(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	other := w.addRepository("octo", "other")
@@ -91,7 +91,7 @@ func TestTokensAreNarrowed(t *testing.T) {
 	}
 }
 
-// TestTokensEnd with their time, by revocation, by suspension and with the installation.
+// TestTokensEnd checks that tokens end by expiry, revocation, suspension and with the installation.
 func TestTokensEnd(t *testing.T) {
 	now := time.Now()
 	w, ctx := newWorld(t, Config{TokenLife: time.Minute, Now: func() time.Time { return now }}), context.Background()
@@ -129,7 +129,7 @@ func TestTokensEnd(t *testing.T) {
 	}
 }
 
-// TestGitTakesTheTokens of the API, for the repositories they are for.
+// TestGitTakesTheTokens checks that git accepts the API's tokens, for their repositories.
 func TestGitTakesTheTokens(t *testing.T) {
 	w := newWorld(t, Config{})
 	other := w.addRepository("octo", "other")
@@ -138,7 +138,7 @@ func TestGitTakesTheTokens(t *testing.T) {
 	for _, test := range []struct {
 		repo  *Repository
 		token string
-		want  string // of the error
+		want  string // a part of the error
 	}{
 		{w.repo, one, ""}, {other, one, "not found"}, {w.repo, checks, "403"}, {w.repo, "", "could not read Username"}, {w.repo, "x", "Authentication failed"},
 	} {

@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// openapi/github.json is made of GitHub's description of its API, as npm publishes it:
+// openapi/github.json is extracted from GitHub's description of its API, as published on npm:
 //
 //	npm pack @octokit/openapi@23.0.2 && tar xzf octokit-openapi-23.0.2.tgz
 //	go test ./internal/githubtest -run TestOpenAPI -openapi package/generated/api.github.com.json
 var from = flag.String("openapi", "", "make openapi/github.json anew, of the description in this file")
 
-// described are the operations that the server knows, by path.
+// described returns the operations of the server, by path.
 func described() map[string][]string {
 	out := map[string][]string{}
 	for name := range operations() {
@@ -28,7 +28,7 @@ func described() map[string][]string {
 	return out
 }
 
-// TestOpenAPI: the description holds our operations, whole, and nothing else.
+// TestOpenAPI checks that the description has exactly our operations, completely.
 func TestOpenAPI(t *testing.T) {
 	if *from != "" {
 		extract(t, *from)
@@ -102,7 +102,7 @@ func extract(t *testing.T, file string) {
 	}
 }
 
-// bare is a copy without prose and examples. Below "properties" every key is a name.
+// bare returns a copy without prose and examples. Below "properties" every key is a name.
 func bare(v any, parent string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -113,7 +113,7 @@ func bare(v any, parent string) any {
 			}
 		}
 		if isResponse(v) {
-			out["description"] = v["description"] // it must have one
+			out["description"] = v["description"] // responses must have one
 		}
 		return out
 	case []any:
@@ -126,13 +126,13 @@ func bare(v any, parent string) any {
 	return v
 }
 
-// prose reports whether a key holds text for people.
+// prose reports whether a key has text for people.
 func prose(key string) bool {
 	return slices.Contains([]string{"description", "example", "examples", "externalDocs", "summary", "tags"}, key) ||
 		strings.HasPrefix(key, "x-")
 }
 
-// isResponse tells responses from what else has a description.
+// isResponse distinguishes responses from other objects with a description.
 func isResponse(v map[string]any) bool {
 	_, text := v["description"].(string)
 	_, body := v["content"]
@@ -156,7 +156,7 @@ func walk(v any, visit func(ref string)) {
 	}
 }
 
-// lookUp resolves a reference like #/components/schemas/x; nil when it is not there.
+// lookUp resolves a reference like #/components/schemas/x; it returns nil if it does not exist.
 func lookUp(doc map[string]any, ref string) any {
 	var at any = doc
 	for _, key := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// TestDeliveries are signed, kept with what became of them, and come again with the GUID
-// they had.
+// TestDeliveries checks that deliveries are signed, recorded with their status, and redelivered with
+// the same GUID.
 func TestDeliveries(t *testing.T) {
 	w, ctx := newWorld(t, Config{PageSize: 2}), context.Background()
 	c := w.client(w.assertion(nil))
@@ -67,11 +67,11 @@ func statuses(list []Delivery) (out []int) {
 	return out
 }
 
-// TestSlowServicesAreGivenUp, and those that are not there.
+// TestSlowServicesAreGivenUp checks the statuses for services that are too slow, or not running.
 func TestSlowServicesAreGivenUp(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.Set(func(c *Config) { c.HookTimeout = 20 * time.Millisecond })
-	w.hook.mu.Lock() // it answers nothing
+	w.hook.mu.Lock() // the service does not respond
 	must(w.repo.Push("a", Files{"a": "1"}))(t)
 	w.hook.mu.Unlock()
 	w.Set(func(c *Config) { c.HookTimeout = time.Minute })

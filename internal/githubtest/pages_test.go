@@ -16,7 +16,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// follow asks a page, and returns the query it redirects back with.
+// follow requests a page, and returns the query of its redirect.
 func (w *world) follow(address string) (int, url.Values, string) {
 	w.t.Helper()
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -27,7 +27,7 @@ func (w *world) follow(address string) (int, url.Values, string) {
 	return resp.StatusCode, to.Query(), string(text)
 }
 
-// TestLogin of a user with PKCE, and what the user's token shows.
+// TestLogin checks the login of a user with PKCE, and what the user's token gives access to.
 func TestLogin(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	w.AddUser("alice")
@@ -62,7 +62,7 @@ func TestLogin(t *testing.T) {
 	hidden := w.addRepository("octo", "hidden")
 	_, _, seen := c.Repositories.Get(ctx, "octo", "shop")
 	_, _, unseen := c.Repositories.Get(ctx, "octo", hidden.Name())
-	foreign := w.addRepository("else", "where") // the App is not there
+	foreign := w.addRepository("else", "where") // the App is not installed there
 	foreign.SetRole("alice", "admin")
 	if _, _, err := c.Repositories.Get(ctx, "else", "where"); status(err) != 404 {
 		t.Errorf("without the App: %v", err)
@@ -75,7 +75,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestPKCE as RFC 7636 has it in its appendix B.
+// TestPKCE checks the example of RFC 7636, appendix B.
 func TestPKCE(t *testing.T) {
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 	sum := sha256.Sum256([]byte(verifier))
@@ -84,7 +84,7 @@ func TestPKCE(t *testing.T) {
 	}
 }
 
-// TestManifest makes an App by a form, whose code gives its credentials once.
+// TestManifest checks that a form creates an App, whose code gives its credentials once.
 func TestManifest(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	post := func(m map[string]any) (int, url.Values) {
@@ -119,7 +119,7 @@ func TestManifest(t *testing.T) {
 	w.locked(func() { w.problems = nil })
 }
 
-// TestDeleteToken: an App ends the tokens of its own users, by its client secret.
+// TestDeleteToken checks that an App can revoke the tokens of its own users, with its client secret.
 func TestDeleteToken(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	token := w.app.UserToken("alice")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// TestPullRequestLives: what happens to it, what the API and git say, and what Apps are told.
+// TestPullRequestLives checks changes of a pull request: the API, git, and the events for Apps.
 func TestPullRequestLives(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	c := w.client(w.token(nil))
@@ -67,8 +67,8 @@ func TestPullRequestLives(t *testing.T) {
 	}
 }
 
-// TestForks: their pull requests are in the base repository's git, and have no
-// repository when it is gone.
+// TestForks checks that pull requests of forks are in the base repository's git, and have no
+// repository when the fork is deleted.
 func TestForks(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	c := w.client(w.token(nil))
@@ -99,7 +99,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMergeableIsFoundOutLater, and never for a conflict.
+// TestMergeableIsFoundOutLater checks Lag, and that a conflict is not mergeable.
 func TestMergeableIsFoundOutLater(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	c := w.client(w.token(nil))
@@ -130,7 +130,7 @@ func TestMergeableIsFoundOutLater(t *testing.T) {
 	}
 }
 
-// TestMergePull moves the base, and closes.
+// TestMergePull checks that a merge moves the base, and closes the pull request.
 func TestMergePull(t *testing.T) {
 	w := newWorld(t, Config{})
 	must(w.repo.Push("change", Files{"app/b.yaml": "b: 1\n"}))(t)
@@ -169,7 +169,7 @@ func TestMergeGroups(t *testing.T) {
 	}
 }
 
-// TestTalk: comments, reactions, permissions of people, and the buttons of check runs.
+// TestTalk checks comments, reactions, permissions of users, and the buttons of check runs.
 func TestTalk(t *testing.T) {
 	w, ctx := newWorld(t, Config{}), context.Background()
 	c := w.client(w.token(nil))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLimits: what GitHub would not take is refused, and told as a problem.
+// TestLimits checks that what GitHub rejects is rejected, and reported as a problem.
 func TestLimits(t *testing.T) {
 	annotation := func(more string) string {
 		return `{"path":"a","start_line":1,"end_line":1,"annotation_level":"notice","message":"m"` + more + `}`
@@ -90,7 +90,7 @@ func ask(t *testing.T, s *Server, method, path, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// TestAnnotationsAreAppended by each update, and listed page by page.
+// TestAnnotationsAreAppended checks that each update appends annotations, and lists have pages.
 func TestAnnotationsAreAppended(t *testing.T) {
 	s, err := New(Config{PageSize: 1})
 	if err != nil {
@@ -122,7 +122,7 @@ func TestAnnotationsAreAppended(t *testing.T) {
 	}
 }
 
-// TestOtherAppsRunsAreNotOurs to change.
+// TestOtherAppsRunsAreNotOurs checks that an App cannot change the check runs of others.
 func TestOtherAppsRunsAreNotOurs(t *testing.T) {
 	s, err := New(Config{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-github/v62/github"
 )
 
-// world is a server with the App preadmit installed on octo, which has a repository.
+// world has a server with the App preadmit installed on octo, and a repository of octo.
 type world struct {
 	*Server
 	t         *testing.T
@@ -25,7 +25,7 @@ type world struct {
 	hook      *receiver
 }
 
-// receiver is a service that takes webhooks.
+// receiver is a service that receives webhooks.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -54,7 +54,7 @@ func newReceiver(t *testing.T) *receiver {
 	return h
 }
 
-// take returns what came since the last time, as "event" or "event.action".
+// take returns the events since its last call, as "event" or "event.action".
 func (h *receiver) take(t *testing.T) (names []string, events []any) {
 	t.Helper()
 	h.mu.Lock()
@@ -100,7 +100,7 @@ func (w *world) addRepository(owner, name string) *Repository {
 	return must(w.AddRepository(o))(w.t)
 }
 
-// must takes a result with an error, and fails the test for the error.
+// must returns a function that returns a result, or fails the test for its error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -133,7 +133,7 @@ func (w *world) client(token string) *github.Client {
 	return c
 }
 
-// assertion is the App's, with claims of its own.
+// assertion returns an assertion of the App, with changed claims.
 func (w *world) assertion(change func(*jwt.RegisteredClaims)) string {
 	now := time.Now()
 	said := &jwt.RegisteredClaims{
@@ -145,7 +145,7 @@ func (w *world) assertion(change func(*jwt.RegisteredClaims)) string {
 	return must(jwt.NewWithClaims(jwt.SigningMethodRS256, said).SignedString(w.app.key))(w.t)
 }
 
-// token is one of the installation, narrowed.
+// token returns a restricted token of the installation.
 func (w *world) token(o *github.InstallationTokenOptions) string {
 	w.t.Helper()
 	if o == nil {
@@ -156,7 +156,7 @@ func (w *world) token(o *github.InstallationTokenOptions) string {
 	return got.GetToken()
 }
 
-// status is that of an error of go-github, 200 for none.
+// status returns the status of an error of go-github, 200 for nil.
 func status(err error) int {
 	refused, ok := err.(*github.ErrorResponse)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFirst asks the runtime when it collects garbage first. Where the kernel leaves no huge pages to
-// programs there was no collection before.
+// TestFirst checks the size of the first garbage collection. If the kernel does not leave huge pages to
+// programs, there was no collection before.
 func TestFirst(t *testing.T) {
 	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
 	metrics.Read(goal)

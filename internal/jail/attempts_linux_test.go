@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempt is something that a program may try in its jail, given one line. It returns
-// nil when it worked.
+// attempt is something that a program may attempt in its jail, with an argument. It returns
+// nil when it succeeded.
 type attempt func(argument string) error
 
-// attempts are all that the tests try.
+// attempts returns all attempts of the tests.
 func attempts() map[string]attempt {
 	return map[string]attempt{
 		"read":              readFile,
@@ -104,7 +104,7 @@ func openTo(file string, flags int) error {
 	return err
 }
 
-// spinInChildren leaves processes behind that hold on to the streams.
+// spinInChildren leaves processes behind that keep the streams open.
 func spinInChildren(string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -120,7 +120,7 @@ func spinInChildren(string) error {
 	return nil
 }
 
-// runItself executes the program's own file, with no arguments that it knows.
+// runItself executes the program's own file, with no known arguments.
 func runItself(string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -146,7 +146,7 @@ func readMemory(pid int) error {
 	return err
 }
 
-// ownFile asks the kernel to send signals to a process when there is something to read.
+// ownFile makes the kernel send signals to a process when a file becomes readable.
 func ownFile(argument string) error {
 	pid, err := strconv.Atoi(argument)
 	if err != nil {
@@ -156,7 +156,7 @@ func ownFile(argument string) error {
 	return err
 }
 
-// share maps memory that others could have as well.
+// share maps memory that could be shared with others.
 func share(fd, flags int) error {
 	_, err := unix.Mmap(fd, 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_SHARED|flags)
 	return err
@@ -171,7 +171,7 @@ func shareFile(file string) error {
 	return share(int(f.Fd()), 0)
 }
 
-// lockPart locks a byte of a file, which the kernel remembers.
+// lockPart locks a byte of a file, which uses kernel memory.
 func lockPart(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -204,7 +204,7 @@ func raiseLimits(string) error {
 	return errors.New("none could be raised")
 }
 
-// capabilities fails when the process has none.
+// capabilities returns an error if the process has none.
 func capabilities(string) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var has [2]unix.CapUserData
@@ -217,8 +217,8 @@ func capabilities(string) error {
 	return errors.New("has none")
 }
 
-// openFilesLeft fails when there is no file open but the three streams, results, and
-// what the runtime of Go has.
+// openFilesLeft returns an error if no file is open except the three streams, results, and those of
+// the Go runtime.
 func openFilesLeft(argument string) error {
 	inherited, err := strconv.Atoi(argument)
 	if err != nil {
@@ -228,7 +228,7 @@ func openFilesLeft(argument string) error {
 	return err
 }
 
-// dumpable fails when other processes may not read the memory.
+// dumpable returns an error if other processes may not read the memory.
 func dumpable(string) error {
 	may, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_GET_DUMPABLE, 0, 0)
 	if errno == 0 && may == 0 {
@@ -237,7 +237,7 @@ func dumpable(string) error {
 	return nil
 }
 
-// newThreads tries on many threads, which did not all exist when the jail was built.
+// newThreads runs an attempt on many threads, not all of which existed when the jail was built.
 func newThreads(at string) error {
 	const threads = 30
 	worked := make(chan error, threads)
@@ -260,7 +260,7 @@ func newThreads(at string) error {
 
 func takeMemory(string) error { return takeMemoryOf(1 << 40) }
 
-// takeMemoryOf takes that many bytes.
+// takeMemoryOf uses a number of bytes.
 func takeMemoryOf(bytes int) error {
 	var taken [][]byte
 	for sum := 0; sum < bytes; sum += 32 << 20 {
@@ -274,8 +274,8 @@ func takeMemoryOf(bytes int) error {
 	return nil
 }
 
-// takePageTables reads so much empty memory, a page here and there, that 512 MiB of
-// tables lead to the one page which is behind all of it.
+// takePageTables reads so much empty memory, a page here and there, that 512 MiB of page tables
+// refer to the one zero page behind it.
 func takePageTables(string) error {
 	const size, step = 256 << 30, 2 << 20
 	empty, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
@@ -290,7 +290,7 @@ func takePageTables(string) error {
 			return errors.New("empty memory is not empty")
 		}
 	}
-	time.Sleep(time.Second) // to be looked at
+	time.Sleep(time.Second) // until it was measured
 	return unix.Munmap(empty)
 }
 

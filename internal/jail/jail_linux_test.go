@@ -19,7 +19,7 @@ import (
 
 const secret = "the-token-of-the-parent"
 
-// try makes an attempt in a jail, in which dir may be read.
+// try runs an attempt in a jail that may read dir.
 func try(t *testing.T, c Command, name, argument string) (results string, end Ended) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -48,7 +48,7 @@ func tryUntil(ctx context.Context, t *testing.T, c Command, name, argument strin
 	return string(data), child.Wait()
 }
 
-// TestRefused tries what a program that was taken over would.
+// TestRefused runs the attempts of a program that was taken over.
 func TestRefused(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", secret)
 	given, outside, inside := t.TempDir(), t.TempDir(), ""
@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 		{"list", outside, denied},
 		{"write", filepath.Join(outside, "new"), denied},
 		{"write", filepath.Join(given, "new"), denied},
-		{"write", filepath.Join(os.TempDir(), "jail-"+rand.Text()), denied}, // a name that nobody has there
+		{"write", filepath.Join(os.TempDir(), "jail-"+rand.Text()), denied}, // a name that does not exist
 		{"overwrite", inside, denied},
 		{"overwrite", secretFile, denied},
 		{"overwrite by name", inside, notPermitted},
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// listeners listen in every way there is, and fail the test when a connection comes.
+// listeners listens in every possible way, and fails the test for a connection.
 func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
 	t.Helper()
 	abstract = fmt.Sprintf("@jail-test-%d", os.Getpid())
@@ -173,7 +173,7 @@ func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
 	return addresses[0], packets.LocalAddr().String(), stream, abstract
 }
 
-// TestInheritedFiles: what the parent left open is not there.
+// TestInheritedFiles checks that files that the parent left open are closed.
 func TestInheritedFiles(t *testing.T) {
 	leaked, err := unix.Open("/etc/passwd", unix.O_RDONLY, 0) // without O_CLOEXEC
 	if err != nil {
@@ -190,7 +190,7 @@ func TestInheritedFiles(t *testing.T) {
 	}
 }
 
-// TestEnded: whatever a program does, it ends, and its end has a reason.
+// TestEnded checks that a program ends whatever it does, with the right cause.
 func TestEnded(t *testing.T) {
 	limits := Limits{Memory: 256 << 20, CPU: 20 * time.Second}
 	short := limits
@@ -208,7 +208,7 @@ func TestEnded(t *testing.T) {
 		{"take memory", limits, 10 * time.Second, func(got string, e Ended) bool {
 			return errors.Is(e.Cause, ErrMemory) || e.Code == 2 && strings.Contains(e.Output, "memory")
 		}, 9 * time.Second},
-		// What is mapped stays below the limit of the kernel, so it is the parent who sees it.
+		// Mapped memory stays below the kernel's limit, so the parent notices it.
 		{"take it in peace", tight, 10 * time.Second, func(got string, e Ended) bool {
 			return got == "" && errors.Is(e.Cause, ErrMemory) || got == "done\n"
 		}, 9 * time.Second},
@@ -216,7 +216,7 @@ func TestEnded(t *testing.T) {
 			return got == "" && errors.Is(e.Cause, ErrMemory)
 		}, 9 * time.Second},
 		{"spin", short, 30 * time.Second, func(got string, e Ended) bool {
-			// The limit counts by the ticks of the clock, CPU what was used between them.
+			// The limit counts ticks of the clock, CPU counts the exact time.
 			return e.Cause == nil && e.Signal == "SIGKILL" && e.CPU > 500*time.Millisecond && e.CPU < 2*time.Second
 		}, 20 * time.Second},
 		{"spin", limits, time.Second, func(got string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
@@ -240,14 +240,14 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestEnterOutside: a program that nobody started in a jail is told so.
+// TestEnterOutside checks the error for a program that was not started in a jail.
 func TestEnterOutside(t *testing.T) {
 	if results, err := Enter(); err == nil || !strings.Contains(err.Error(), "another program has to start this one") {
 		t.Errorf("%v, %v", results, err)
 	}
 }
 
-// TestNobodyStays: what a program started ends with it, and a program with its parent.
+// TestNobodyStays checks that a program's processes end with it, and a program with its parent.
 func TestNobodyStays(t *testing.T) {
 	start := time.Now()
 	got, end := try(t, Command{}, "spin in children", "")
@@ -301,8 +301,8 @@ func running(argument string) int {
 	return n
 }
 
-// TestUnavailable: a program that cannot come into its jail is an error that says so,
-// and so is one that does not try.
+// TestUnavailable checks the error for a program that cannot enter its jail, and for one that does
+// not try.
 func TestUnavailable(t *testing.T) {
 	for _, c := range []Command{
 		{Program: "/bin/true"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary be the program in a jail.
+// TestMain makes the test binary also the program in a jail.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "probe" {
 		os.Exit(probe(os.Args[2]))
@@ -40,7 +40,7 @@ func parent() {
 	child.Wait()
 }
 
-// probe is a program in its jail: it makes one attempt, and says what came of it.
+// probe is the program in a jail: it runs one attempt, and prints the result.
 func probe(name string) int {
 	results, err := Enter()
 	if err != nil {

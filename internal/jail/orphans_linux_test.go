@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// adopter runs programs that leave processes behind, several at a time, and prints how
-// they ended, and what children it has when all are waited for.
+// adopter runs programs that leave processes behind, several at a time, and prints how they ended, and
+// its own children after all Waits.
 func adopter() int {
 	if err := AdoptOrphans(); err != nil {
 		fmt.Println(err)
@@ -45,7 +45,7 @@ func leaveBehind() string {
 	return fmt.Sprintf("%q %v %d%s", got, err, end.Code, end.Signal)
 }
 
-// children are the processes whose parent this one is, those that have ended as well.
+// children returns the child processes of this one, including zombies.
 func children() []int {
 	out := []int{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -59,8 +59,8 @@ func children() []int {
 	return out
 }
 
-// TestOrphans: the process that adopts what programs leave behind has no children left
-// after Wait, and still knows how the programs themselves ended.
+// TestOrphans checks that the process that adopts orphans has no children left after Wait, and still
+// learns how the programs themselves ended.
 func TestOrphans(t *testing.T) {
 	out, err := exec.Command(os.Args[0], "adopter").CombinedOutput()
 	if err != nil {
@@ -72,7 +72,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestProcess: whatever name a program has, its process is read.
+// TestProcess checks that a process is parsed whatever the name of its program.
 func TestProcess(t *testing.T) {
 	for stat, want := range map[string]process{
 		"7 (scan) S 3 5 9 0":           {state: 'S', parent: 3, group: 5},

@@ -2,7 +2,7 @@ package jail
 
 import "testing"
 
-// TestMemoryOf: all memory that is kept for a process counts, and pages of files do not.
+// TestMemoryOf checks that all private memory of a process counts, and pages of files do not.
 func TestMemoryOf(t *testing.T) {
 	const status = "Name:\tRssAnon:\nUmask:\t0022\nVmPeak:\t 9000000 kB\nVmRSS:\t   76000 kB\nRssAnon:\t    1000 kB\n" +
 		"RssFile:\t   70000 kB\nRssShmem:\t    5000 kB\nVmPTE:\t     300 kB\nVmSwap:\t      20 kB\nThreads:\t10\n"

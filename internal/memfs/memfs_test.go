@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/internal/memfs"
 )
 
-// TestOneFile holds a tree of one file to what fs.FS asks of it.
+// TestOneFile checks a tree of one file with testing/fstest.
 func TestOneFile(t *testing.T) {
 	if err := fstest.TestFS(memfs.OneFile("a.yaml", []byte("a: 1")), "a.yaml"); err != nil {
 		t.Error(err)

@@ -170,7 +170,7 @@ func TestDecodeManifestMistakes(t *testing.T) {
 	}
 }
 
-// TestAliasesAreBounded: what expands to a billion words is refused, and soon.
+// TestAliasesAreBounded checks that an expansion to a billion words is rejected quickly.
 func TestAliasesAreBounded(t *testing.T) {
 	var in strings.Builder
 	in.WriteString("object:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -208,8 +208,8 @@ func TestParseAll(t *testing.T) {
 	}
 }
 
-// TestFail: a mistake in a field that is not written is reported at the nearest field
-// above it that is.
+// TestFail checks that a mistake in an absent field is reported at its nearest ancestor in the
+// document.
 func TestFail(t *testing.T) {
 	d, err := Parse("s.yaml", []byte("name: a\ninner:\n- name: b\n"))
 	if err != nil {
@@ -233,7 +233,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no content makes the decoder panic, and what it refuses has a place.
+// FuzzDecode checks that no content makes the decoder panic, and that errors have a position.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"name: a\n", "inner: [{<<: [{name: a}]}]\n", "a: &a [*a]\n", "? [a]\n: b\n", "!x {name: !y 1}\n", "---\n---\n", "name: |\n  ---\n"} {
 		f.Add(seed)

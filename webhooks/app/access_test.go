@@ -21,7 +21,7 @@ func get(ctx context.Context, s *Access, repo *githubtest.Repository) error {
 	return err
 }
 
-// status is that of an error, 200 for none.
+// status returns the status of an error, 200 for nil.
 func status(err error) int {
 	var answer *github.ErrorResponse
 	if errors.As(err, &answer) {
@@ -33,7 +33,7 @@ func status(err error) int {
 	return 200
 }
 
-// TestAccessIsNarrowedAndShared: one token, for one repository, however many ask.
+// TestAccessIsNarrowedAndShared checks that all requests for one repository share one token for it.
 func TestAccessIsNarrowedAndShared(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -57,13 +57,13 @@ func TestAccessIsNarrowedAndShared(t *testing.T) {
 		t.Errorf("missing %v", missing)
 	}
 	body := string(w.Requests()[0].Body)
-	want := `{"repository_ids":[` // and no permission that a scan does not need
+	want := `{"repository_ids":[` // only permissions that a scan needs
 	if !strings.HasPrefix(body, want) || strings.Contains(body, "issues") || strings.Contains(body, "admin") {
 		t.Errorf("asked for %s", body)
 	}
 }
 
-// TestRefusedTokensAreReplacedOnce, whether by its own client or by one of HTTP.
+// TestRefusedTokensAreReplacedOnce checks that a rejected token is replaced once, by either client.
 func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -93,8 +93,8 @@ func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 	}
 }
 
-// TestRefusedTokensAreReplaced also when GitHub's clock differs, which is a reason to
-// assert anew who the App is, and none to ask as the App what is for the installation.
+// TestRefusedTokensAreReplaced checks the same when GitHub's clock differs: then the App's assertion is
+// renewed, and requests for the installation are not sent as the App.
 func TestRefusedTokensAreReplaced(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(2 * time.Minute) }})
@@ -110,8 +110,8 @@ func TestRefusedTokensAreReplaced(t *testing.T) {
 	}
 }
 
-// TestMissingPermissions are left out of the token, and told; without what a scan cannot
-// do without there is no token.
+// TestMissingPermissions checks that missing permissions are left out of the token, and returned by
+// Missing; without a required one there is no token.
 func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -145,7 +145,8 @@ func TestMissingPermissions(t *testing.T) {
 	}
 }
 
-// TestPermissionsAreAskedForAgain after an hour, since nobody may have told.
+// TestPermissionsAreAskedForAgain checks that they are requested again after an hour, since there may
+// have been no event.
 func TestPermissionsAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -163,7 +164,8 @@ func TestPermissionsAreAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestEndsAreTold at once, without asking again: suspended, another repository, uninstalled.
+// TestEndsAreTold checks that errors are returned at once, without retries: for a suspended
+// installation, another repository, and after the installation was removed.
 func TestEndsAreTold(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -221,8 +223,8 @@ func TestInstallations(t *testing.T) {
 	}
 }
 
-// TestTokensAreForTheAPIAlone: other hosts, also those that GitHub redirects to, are told
-// none.
+// TestTokensAreForTheAPIAlone checks that other hosts, also those that GitHub redirects to, receive no
+// token.
 func TestTokensAreForTheAPIAlone(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -248,7 +250,7 @@ func TestTokensAreForTheAPIAlone(t *testing.T) {
 	}
 }
 
-// TestLimitsAreWaitedFor by the clients, and the end of one by the clock.
+// TestLimitsAreWaitedFor checks that clients wait for the end of a rate limit by the clock.
 func TestLimitsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -264,7 +266,7 @@ func TestLimitsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestManyAccesses keep to a bound.
+// TestManyAccesses checks that the number of cached accesses is limited.
 func TestManyAccesses(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})
@@ -280,8 +282,8 @@ func TestManyAccesses(t *testing.T) {
 	}
 }
 
-// TestReplicas: who accepts permissions is told to one replica, and the others, whose
-// tokens lack them, find out before they use these for something new.
+// TestReplicas checks that when permissions were accepted, which only one replica is notified of, the
+// others, whose tokens lack them, find out before they use these for a new task.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -327,7 +329,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestReplicasLook: the same of who reads all repositories of an installation.
+// TestReplicasLook checks the same for clients of all repositories of an installation.
 func TestReplicasLook(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()

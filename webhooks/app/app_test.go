@@ -19,7 +19,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// clock does not wait: sleeping moves it on.
+// clock does not wait: sleeping sets it forward.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -38,7 +38,7 @@ func (c *clock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// env is a GitHub with an App that is installed on octo, and that App.
+// env has a GitHub with an App that is installed on octo, and the App under test.
 type env struct {
 	*githubtest.Server
 	t         *testing.T
@@ -100,7 +100,7 @@ func (w *env) config() Config {
 	}
 }
 
-// asked counts the requests of a method whose path ends so, and gives their statuses.
+// asked returns the statuses of the requests with a method and a suffix of the path.
 func (w *env) asked(method, path string) (statuses []int) {
 	for _, r := range w.Requests() {
 		if r.Method == method && strings.HasSuffix(r.Path, path) {
@@ -124,7 +124,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestWrongCredentials name the key of the configuration and say what to do.
+// TestWrongCredentials checks that errors name the key of the configuration and what to do.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})
@@ -164,7 +164,7 @@ func TestWrongCredentials(t *testing.T) {
 	}
 }
 
-// TestWebURL follows from the API's.
+// TestWebURL checks how WebURL is derived from the API's URL.
 func TestWebURL(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})
@@ -178,8 +178,8 @@ func TestWebURL(t *testing.T) {
 	}
 }
 
-// TestReload: work goes on with the tokens it has, new ones are made with the new key, and
-// the webhook secret before is taken for a while.
+// TestReload checks that existing tokens stay in use, new ones are requested with the new key, and the
+// previous webhook secret is accepted for a while.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -218,7 +218,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadOfAnotherApp forgets the tokens of the one before.
+// TestReloadOfAnotherApp checks that the tokens of the previous App are removed.
 func TestReloadOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -240,8 +240,8 @@ func TestReloadOfAnotherApp(t *testing.T) {
 	}
 }
 
-// TestReloadOfTheWrongKey: what GitHub refuses or does not answer to is not taken, with
-// nothing that came with it.
+// TestReloadOfTheWrongKey checks that credentials that GitHub rejects or does not answer for are not
+// used, nor anything that was loaded with them.
 func TestReloadOfTheWrongKey(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -270,7 +270,7 @@ func TestReloadOfTheWrongKey(t *testing.T) {
 	}
 }
 
-// TestReloadOfASecret asks GitHub nothing: it could not tell.
+// TestReloadOfASecret checks that a new secret causes no request: GitHub cannot verify it.
 func TestReloadOfASecret(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})
@@ -284,7 +284,7 @@ func TestReloadOfASecret(t *testing.T) {
 	}
 }
 
-// TestAnotherGitHub answers with an App that is not ours.
+// TestAnotherGitHub checks the error for a GitHub whose App is another one.
 func TestAnotherGitHub(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})
@@ -302,7 +302,7 @@ func TestAnotherGitHub(t *testing.T) {
 	}
 }
 
-// TestClocks: GitHub's may be ahead or behind.
+// TestClocks checks that GitHub's clock may be ahead or behind.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	for _, skew := range []time.Duration{-20 * time.Minute, -2 * time.Minute, -25 * time.Second, 25 * time.Second, 2 * time.Minute, 20 * time.Minute} {

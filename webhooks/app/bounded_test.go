@@ -13,7 +13,8 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// TestAnswersAreBounded, those with tokens too, which no client of ours reads.
+// TestAnswersAreBounded checks that responses have a size limit, also those with tokens, which
+// libraries read.
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// inPEM is a key, or something else, in PEM.
+// inPEM returns a key, or something else, in PEM.
 func inPEM(t *testing.T, kind string, der []byte, err error) []byte {
 	t.Helper()
 	if err != nil {
@@ -23,7 +23,7 @@ func inPEM(t *testing.T, kind string, der []byte, err error) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// TestCheck: what is wrong with credentials names the key, and shows nothing of a secret.
+// TestCheck checks that errors name the key of the configuration, and contain no secret.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWrongURLs are told by the key that users know.
+// TestWrongURLs checks that errors name the key of the configuration.
 func TestWrongURLs(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, githubtest.Config{})

@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestFailedDeliveries are those that no attempt brought, over pages, with their last
-// attempt.
+// TestFailedDeliveries checks that deliveries without a successful attempt are returned, over several
+// pages, with their last attempt.
 func TestFailedDeliveries(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -68,8 +68,8 @@ func TestFailedDeliveries(t *testing.T) {
 	}
 }
 
-// TestManifest: what the service asks GitHub to create is what GitHub takes, and its code
-// gives the credentials.
+// TestManifest checks that GitHub accepts the service's manifest, and that its code gives the
+// credentials.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// TestClasses: routes have few names, and those of repositories are none of them.
+// TestClasses checks that there are few classes of routes, independent of repository names.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -29,17 +29,17 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestRequestsAreCounted by class and status, with what is left of the rate limit.
+// TestRequestsAreCounted checks the counts by class and status, and the remainder of the rate limit.
 func TestRequestsAreCounted(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	w.installed.SetRemaining(42)
 	for _, repo := range []*githubtest.Repository{w.repo, w.repo, w.other} {
-		_ = get(ctx, access, repo) // the last one is refused
+		_ = get(ctx, access, repo) // the last one is rejected
 	}
 	w.Intercept(githubtest.Rule{Path: "/other", Status: 429, Header: http.Header{"Retry-After": {"1"}}})
-	_ = get(ctx, access, w.other) // refused after the wait
+	_ = get(ctx, access, w.other) // rejected after the wait
 	got := w.counted()
 	want := map[string]float64{
 		"preadmit_github_calls_total access-tokens 201": 1, "preadmit_github_calls_total repository 200": 2,
@@ -56,7 +56,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	}
 }
 
-// counted are the values of counters and gauges, by name and labels.
+// counted returns the values of counters and gauges, by name and labels.
 func (w *env) counted() map[string]float64 {
 	w.t.Helper()
 	got := map[string]float64{}
@@ -80,17 +80,17 @@ func (w *env) counted() map[string]float64 {
 	return got
 }
 
-// TestTokensAreCounted by what came of asking for them; those at hand are not asked for.
+// TestTokensAreCounted checks the counts by outcome; cached tokens are not requested.
 func TestTokensAreCounted(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	for range 3 {
-		_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo) // by one token
+		_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo) // with one token
 	}
 	w.installed.RevokeTokens()
 	_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo)
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read"})
-	_ = get(ctx, w.ours.Repository(w.installed.ID(), w.other.ID()), w.other) // refused, then narrowed
+	_ = get(ctx, w.ours.Repository(w.installed.ID(), w.other.ID()), w.other) // rejected, then narrowed
 	if err := w.installed.Suspend(true); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// echo is a gateway before GitHub that tells everything it hears in its refusals.
+// echo is a gateway in front of GitHub whose error responses contain the whole request.
 type echo struct {
 	status int
 	path   string
@@ -33,7 +33,8 @@ func (e *echo) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestSecretsStayInside: not in errors, whatever is between us and GitHub, and not in logs.
+// TestSecretsStayInside checks that secrets are not in errors, even with such a gateway, and not in
+// logs.
 func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
@@ -65,7 +66,7 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
-// quiet looks for secrets in a text.
+// quiet checks that a text contains no secrets.
 func quiet(t *testing.T, w *env, text string) {
 	t.Helper()
 	own := append(w.Tokens(), w.theirs.ClientSecret, w.theirs.WebhookSecret(), string(w.theirs.PrivateKey[50:90]), "eyJ")

@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// TestAttacks: what the lock of a base names is fetched for a scan, but not where it leads to what
-// is internal, or without an end. Nothing of it is kept.
+// TestAttacks checks that artifacts in the base's lock are not fetched from internal addresses, or
+// without a limit, and that nothing of them is stored.
 func TestAttacks(t *testing.T) {
 	heard := ""
 	internal := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard += r.URL.Path }))
@@ -42,7 +42,7 @@ func TestAttacks(t *testing.T) {
 			a.Kind, a.Version, locked.Commit = artifact.Git, "main", strings.Repeat("0", 40)
 		}
 		lacks = append(lacks, jailed.Lack{Artifact: a})
-		if a.Check() == nil { // else no lock can have it
+		if a.Check() == nil { // otherwise no lock can contain it
 			l.Set(a, locked)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// world is a host with files, of which one wants credentials, and a fetcher.
+// world is a host with files, one of which needs credentials, and a fetcher.
 type world struct {
 	*outside.World
 	t      *testing.T
@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 
 func file(url string) artifact.Artifact { return artifact.Artifact{Kind: artifact.File, URL: url} }
 
-// lock is a lock of files, as they are now.
+// lock returns a lock of files with their current content.
 func (w *world) lock(credentials *fetch.Credentials, urls ...string) string {
 	w.t.Helper()
 	l, opts := &lock.Lock{}, w.config.Options
@@ -69,7 +69,7 @@ func (w *world) lock(credentials *fetch.Credentials, urls ...string) string {
 	return string(l.Encode())
 }
 
-// request makes a change from some files to some more.
+// request returns a change from some files to others.
 func (w *world) request(base, head map[string]string) jailed.Request {
 	w.t.Helper()
 	h := &gittest.History{Dir: w.t.TempDir()}
@@ -87,7 +87,7 @@ func (w *world) request(base, head map[string]string) jailed.Request {
 	return r
 }
 
-// fetch has a scan ask for a file, and returns what became of it, and what was asked for.
+// fetch fetches a file for a scan, and returns the outcome and the requests.
 func (w *world) fetch(f *Fetcher, r jailed.Request, base bool, url string) (jailed.Fetched, string) {
 	w.t.Helper()
 	before := len(w.Requests())
@@ -114,7 +114,7 @@ func (w *world) fetch(f *Fetcher, r jailed.Request, base bool, url string) (jail
 
 const allowing = "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nartifacts: {allow: ['https://files.example.com/c*']}\n"
 
-// TestRules: whatever a scan's process asks for, only what the base has is fetched.
+// TestRules checks that only artifacts of the base are fetched, whatever a scan's process requests.
 func TestRules(t *testing.T) {
 	w := newWorld(t)
 	const a, b, c = "https://files.example.com/a.yaml", "https://files.example.com/b.yaml", "https://files.example.com/c.yaml"
@@ -124,7 +124,7 @@ func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		base, head map[string]string
-		of         bool // for the tree of the base
+		of         bool // for the base's tree
 		url, why   string
 	}{
 		{"locked", base, nil, false, a, ""},
@@ -159,8 +159,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestCredentials: they are used for the repositories of their owners, and what was fetched with
-// them is for nobody else, even if the digest is known.
+// TestCredentials checks that credentials are used only for the repositories of their owners, and that
+// what was fetched with them is for nobody else, even if the digest is known.
 func TestCredentials(t *testing.T) {
 	w := newWorld(t)
 	getenv := func(string) string { return "secret" }
@@ -192,7 +192,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestBounds: what is kept is cut to its size, and fetching takes no longer than it may.
+// TestBounds checks that the directory is reduced to its size, and that fetching has a timeout.
 func TestBounds(t *testing.T) {
 	w := newWorld(t)
 	const a, b = "https://files.example.com/a.yaml", "https://files.example.com/b.yaml"
@@ -224,9 +224,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNothingIsMadeForAScanThatLacksNothing: what a scan is lent lies in the directory of its
-// repository, which is removed also after a process that was killed, and the directory of
-// contents is made by the first content only.
+// TestNothingIsMadeForAScanThatLacksNothing checks that a scan's artifacts are in the directory of its
+// repository, which is removed even after a crash, and that the directory of contents is created with
+// the first content only.
 func TestNothingIsMadeForAScanThatLacksNothing(t *testing.T) {
 	config := Config{Dir: filepath.Join(t.TempDir(), "artifacts")}
 	w := &world{t: t, config: config}

@@ -13,16 +13,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// BenchmarkDelivery is a delivery of a usual size, signed, over loopback, into a queue
-// that syncs every write: one at a time, 64 at a time, and 200 a second. They are for 500
-// pull requests in turn; when there are more, they supersede one another.
+// BenchmarkDelivery measures deliveries of a usual size, signed, over loopback, into a queue that syncs
+// every write: one at a time, 64 at a time, and 200 a second. They are for 500 pull requests in
+// turn; later ones supersede earlier ones.
 func BenchmarkDelivery(b *testing.B) {
 	b.Run("single", func(b *testing.B) { deliverAll(b, 1, 0) })
 	b.Run("parallel64", func(b *testing.B) { deliverAll(b, 64, 0) })
 	b.Run("rate200", func(b *testing.B) { deliverAll(b, 64, 200) })
 }
 
-// payloads are of a usual size, for 500 pull requests.
+// payloads returns payloads of a usual size, for 500 pull requests.
 func payloads() [][]byte {
 	all := make([][]byte, 500)
 	for i := range all {
@@ -32,8 +32,8 @@ func payloads() [][]byte {
 	return all
 }
 
-// deliverAll makes b.N deliveries by some senders, at a rate per second if there is one,
-// and reports how long they took to be answered, from when they were due.
+// deliverAll sends b.N deliveries by some senders, at a rate per second if there is one, and reports
+// the time from when each was due to its response.
 func deliverAll(b *testing.B, senders int, rate float64) {
 	bodies := payloads()
 	d := open(b, embedded(b))

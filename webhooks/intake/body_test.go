@@ -21,13 +21,13 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// padded is JSON of n bytes.
+// padded returns JSON of n bytes.
 func padded(n int) []byte {
 	return append(bytes.Repeat([]byte(" "), n-len(ping)), ping...)
 }
 
-// TestLargestBody: what GitHub may send is taken, and not a byte more, with or without a
-// Content-Length.
+// TestLargestBody checks that bodies of up to MaxBody are accepted, and not a byte more, with or without
+// a Content-Length.
 func TestLargestBody(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -51,7 +51,7 @@ func TestLargestBody(t *testing.T) {
 	}
 }
 
-// dial sends the head of a request by hand, and gives the connection to go on with.
+// dial sends the header of a request, and returns the connection.
 func (d *server) dial(header string) (net.Conn, *bufio.Reader) {
 	d.t.Helper()
 	conn, err := net.Dial("tcp", d.Listener.Addr().String())
@@ -67,7 +67,7 @@ func (d *server) dial(header string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// answered reads the answer's status, and whether the connection is closed after it.
+// answered returns the response's status, and whether the connection is closed after it.
 func (d *server) answered(in *bufio.Reader) (int, bool) {
 	d.t.Helper()
 	answer, err := http.ReadResponse(in, nil)
@@ -82,8 +82,7 @@ func (d *server) answered(in *bufio.Reader) (int, bool) {
 	return answer.StatusCode, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// TestUnread: what the headers show is refused before a byte of the body was sent, and
-// the body is not waited for.
+// TestUnread checks that a request with an invalid header is rejected before the body is sent.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -107,7 +106,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body has its time, however it comes.
+// TestSlowBody checks that a body has a time limit, however it is sent.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil, func(c *Config) { c.BodyTimeout = 300 * time.Millisecond })
@@ -122,7 +121,7 @@ func TestSlowBody(t *testing.T) {
 				case <-stop:
 					return
 				case <-time.After(50 * time.Millisecond):
-					_, _ = io.WriteString(conn, "1\r\n \r\n") // until the server has had enough
+					_, _ = io.WriteString(conn, "1\r\n \r\n") // until the server closes the connection
 				}
 			}
 		}()
@@ -134,7 +133,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestDeadline: a connection whose reads cannot be bounded is not read from.
+// TestDeadline checks that a connection without read deadlines is not read from.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -146,7 +145,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// plainWriter can do no more than a ResponseWriter must.
+// plainWriter implements only http.ResponseWriter.
 type plainWriter struct {
 	bytes.Buffer
 	header http.Header
@@ -156,8 +155,8 @@ type plainWriter struct {
 func (w *plainWriter) Header() http.Header    { return w.header }
 func (w *plainWriter) WriteHeader(status int) { w.status = status }
 
-// TestBudget: bodies that are large and do not end leave room for others that are small,
-// and cost what they took until they are given up.
+// TestBudget checks that large bodies that do not end leave memory for small ones, and count until they
+// are given up.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -165,7 +164,7 @@ func TestBudget(t *testing.T) {
 		c.Memory, c.BodyTimeout, c.Metrics = minMemory, time.Minute, metrics.New(registry).Intake
 	})
 	header := fmt.Sprintf("X-Hub-Signature-256: %s\r\nContent-Length: %d\r\n", sign("x", nil), MaxBody)
-	// Of the 96 MiB for large bodies, each of these takes 25 MiB.
+	// Each of these takes 25 MiB of the 96 MiB for large bodies.
 	var stalled []net.Conn
 	for i := range 3 {
 		conn, _ := d.dial(header)
@@ -173,14 +172,14 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		stalled = append(stalled, conn)
-		// While it moves to its last buffer it takes both, so that another one beside it might be refused.
+		// While a body is copied to its last buffer it takes both, so that another one might be rejected.
 		eventually(t, "a large body has its room", func() bool { return heldBytes(t, registry) == (i+1)*(MaxBody+1) })
 	}
 	large := padded(20 << 20)
 	eventually(t, "a fourth large body finds no room", func() bool {
 		answer, err := d.Client().Do(d.request("ping", uuid.NewString(), large))
 		if err != nil {
-			return false // refused while it was being sent
+			return false // rejected while it was being sent
 		}
 		answer.Body.Close()
 		return answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != ""
@@ -201,7 +200,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// heldBytes returns how much the bodies hold.
+// heldBytes returns the memory that bodies hold.
 func heldBytes(t *testing.T, registry *prometheus.Registry) int {
 	t.Helper()
 	families, err := registry.Gather()
@@ -226,8 +225,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Errorf("not within 50 s: %s", what)
 }
 
-// TestRoom: whatever a read ends with, what it took is given back, and no more was taken
-// than about twice what came.
+// TestRoom checks that the memory of a body is released however reading ends, and is never more than
+// about twice the received size.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -259,11 +258,11 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestSilence: connections that send no body keep nobody out.
+// TestSilence checks that connections that send no body do not use up the memory.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	budget := newBudget(0)
-	const many = 1 + minMemory/4/(32<<10) // that took all in 32 KiB each
+	const many = 1 + minMemory/4/(32<<10) // enough to use all of it with 32 KiB each
 	bodies := make([]*io.PipeWriter, many)
 	var reading sync.WaitGroup
 	for i := range bodies {

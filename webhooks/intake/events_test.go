@@ -16,9 +16,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestExamples: every example that there is passes through, and gives the job that
-// testdata/examples.golden says. Only webhooks of Apps have an installation: examples
-// without are sent as they are, and then with one.
+// TestExamples checks that every example gives the result in testdata/examples.golden. Only webhooks
+// of Apps have an installation: examples without one are sent unchanged, and then with one.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	d := open(t, embedded(t))
@@ -35,7 +34,7 @@ func TestExamples(t *testing.T) {
 	golden(t, "testdata/examples.golden", table.Bytes())
 }
 
-// outcome delivers a payload, and returns the answer and the job in one line.
+// outcome delivers a payload, and returns the response and the job on one line.
 func (d *server) outcome(event string, body []byte) string {
 	d.t.Helper()
 	status, text := d.deliver(event, body)
@@ -49,7 +48,7 @@ func (d *server) outcome(event string, body []byte) string {
 	return fmt.Sprintf("%d %s", status, describe(jobs[0]))
 }
 
-// describe returns a job in one line.
+// describe returns a job on one line.
 func describe(j queue.Job) string {
 	line := []string{string(j.Kind), j.Subject()}
 	add := func(name string, value any, is bool) {
@@ -73,16 +72,16 @@ func describe(j queue.Job) string {
 	return strings.Join(line, " ")
 }
 
-// made is a payload that is not among the examples: one of them, changed.
+// made is a payload that is not among the examples: an example with changes.
 type made struct {
 	name string
-	// from is an example: "pull_request.opened", the first that GitHub's description
-	// holds for.
+	// from is an example like "pull_request.opened", the first that is valid by GitHub's
+	// description.
 	from string
-	// set are fields and their new values; drop are fields that go.
+	// set are fields with new values; drop are removed fields.
 	set  map[string]any
 	drop []string
-	// undescribed is what GitHub sends although its description says otherwise.
+	// undescribed is set for what GitHub sends although its description does not permit it.
 	undescribed bool
 }
 
@@ -91,13 +90,13 @@ const (
 	newHead = "0cac7e27ee4c1d949ae4418899e5d5f206e393f6"
 )
 
-// byHand are the payloads GitHub documents without an example, and the ones that matter.
+// byHand returns payloads that GitHub documents without an example, and other important ones.
 func byHand() []made {
 	return []made{
 		{name: "opened from a fork", from: "pull_request.opened", set: map[string]any{
 			"pull_request.head.repo.id": 999, "pull_request.head.repo.fork": true,
 			"pull_request.head.repo.full_name": "stranger/Hello-World", "pull_request.head.sha": newHead}},
-		// The API's description of pull requests says of head.repo that it may be null.
+		// According to the API's description of pull requests, head.repo may be null.
 		{name: "closed when the head's repository was deleted", from: "pull_request.closed", undescribed: true,
 			set: map[string]any{"pull_request.head.repo": nil, "pull_request.head.user": nil}},
 		{name: "force push", from: "pull_request.synchronize", set: map[string]any{
@@ -177,8 +176,8 @@ func exampleUser() map[string]any {
 	return user
 }
 
-// TestByHand: payloads that are as GitHub describes them give the jobs that
-// testdata/byhand.golden says.
+// TestByHand checks that the payloads of byHand, which match GitHub's description, give the jobs in
+// testdata/byhand.golden.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	d := open(t, embedded(t))
@@ -204,8 +203,8 @@ func TestByHand(t *testing.T) {
 	golden(t, "testdata/byhand.golden", table.Bytes())
 }
 
-// make changes the example it is made of. Where an event's action has none, one of
-// another action serves, since they have the same shape.
+// make returns the changed example. If an event's action has none, it uses one of another action,
+// since they have the same shape.
 func (m made) make(t *testing.T, known []example) map[string]any {
 	t.Helper()
 	event, action, _ := strings.Cut(m.from, ".")
@@ -247,7 +246,7 @@ func descend(t *testing.T, at map[string]any, path string) (map[string]any, stri
 	return at, keys[len(keys)-1]
 }
 
-// complete adds what GitHub sends since the examples were made.
+// complete adds fields that GitHub has added since the examples were written.
 func complete(v any) {
 	switch v := v.(type) {
 	case []any:

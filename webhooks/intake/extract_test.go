@@ -19,7 +19,7 @@ var (
 	webhooks = flag.String("webhooks", "", "make testdata/schemas.json.gz anew, of this file; see testdata/README.md")
 )
 
-// handled are the payloads that ask for something, as GitHub's description names them.
+// handled returns the payloads that can lead to jobs, by their names in GitHub's description.
 func handled() []string {
 	return strings.Fields(`
 		pull-request-opened pull-request-synchronize pull-request-reopened pull-request-ready-for-review
@@ -30,7 +30,7 @@ func handled() []string {
 		installation-new-permissions-accepted installation-repositories-added installation-repositories-removed`)
 }
 
-// TestExtracts makes the test data anew when asked to, and looks whether it is whole.
+// TestExtracts extracts the test data again when requested, and checks that it is complete.
 func TestExtracts(t *testing.T) {
 	t.Parallel()
 	if *examples != "" {
@@ -47,7 +47,7 @@ func TestExtracts(t *testing.T) {
 	}
 }
 
-// extractSchemas keeps the schemas of handled payloads and what they refer to, without
+// extractSchemas returns the schemas of handled payloads and those that they refer to, without
 // prose.
 func extractSchemas(doc map[string]any) any {
 	all := doc["components"].(map[string]any)["schemas"].(map[string]any)
@@ -68,7 +68,7 @@ func extractSchemas(doc map[string]any) any {
 			ref, _ := v["$ref"].(string)
 			name, isSchema := strings.CutPrefix(ref, "#/components/schemas/")
 			if _, have := kept[name]; isSchema && !have {
-				kept[name] = true // before what it refers to: schemas are recursive
+				kept[name] = true // before its references: schemas are recursive
 				kept[name] = keep(all[name])
 			}
 			for key := range v {
@@ -84,7 +84,7 @@ func extractSchemas(doc map[string]any) any {
 	return map[string]any{"events": events, "components": map[string]any{"schemas": kept}}
 }
 
-// schemaOf is the description of a payload: "pull-request-opened".
+// schemaOf returns the schema of a payload, like "pull-request-opened".
 func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(unzip(t, "testdata/schemas.json.gz")))
@@ -102,7 +102,7 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return schema
 }
 
-// example is a payload that GitHub's users have contributed.
+// example is a payload from the examples in GitHub's description.
 type example struct {
 	event string
 	// number counts an event's examples.
@@ -128,7 +128,7 @@ func readExamples(t *testing.T) []example {
 	return all
 }
 
-// decodeExact keeps numbers as they are written.
+// decodeExact keeps the notation of numbers.
 func decodeExact(t *testing.T, text []byte) any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// FuzzEvent: whatever a payload is, it gives a job that is what jobs are, or a reason.
+// FuzzEvent checks that any payload gives a valid job, or a reason.
 func FuzzEvent(f *testing.F) {
 	events := strings.Fields("pull_request check_run check_suite merge_group push issue_comment installation installation_repositories")
 	for _, seed := range []string{
@@ -46,7 +46,7 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// checkJob looks at what holds for every job.
+// checkJob checks what is true for every job.
 func checkJob(t *testing.T, event string, j *queue.Job) {
 	t.Helper()
 	of := ofInstallation(j.Kind)

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// embedded is a real queue, of this test alone.
+// embedded returns a real queue for one test.
 func embedded(t testing.TB) *queue.Queue {
 	t.Helper()
 	q, err := queue.Open(t.Context(), queue.Config{Dir: t.TempDir()})

@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// ping is a payload that everybody knows.
+// ping is a payload of the event ping.
 const ping = `{"zen":"Responsive is better than fast."}`
 
-// TestSignature: GitHub's own example, from "Validating webhook deliveries".
+// TestSignature checks GitHub's own example, from "Validating webhook deliveries".
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	const header = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
@@ -32,7 +32,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not as GitHub sends it is refused, and makes no job.
+// TestRefused checks that invalid requests are rejected, and cause no job.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	guid := uuid.NewString()
@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := open(t, nil)
 			r := d.request("ping", guid, []byte(ping))
-			r.Header.Set("X-Hub-Signature", sha1Sum) // as GitHub still sends it
+			r.Header.Set("X-Hub-Signature", sha1Sum) // which GitHub still sends
 			r.Header.Del(test.header)
 			for value := range strings.SplitSeq(test.text, "|") {
 				if value != "" {
@@ -92,7 +92,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestMethod: only POST delivers.
+// TestMethod checks that only POST is accepted.
 func TestMethod(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -105,7 +105,7 @@ func TestMethod(t *testing.T) {
 	}
 }
 
-// TestContentTypes that are JSON.
+// TestContentTypes checks the accepted content types of JSON.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -118,7 +118,7 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-// TestSecrets: each present secret will do, the empty one never does.
+// TestSecrets checks that each current secret is accepted, and an empty one never.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	var present [][]byte
@@ -149,15 +149,15 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// opened is the smallest payload that makes a job.
+// opened returns a minimal payload that causes a job.
 func opened(pull int) []byte {
 	return fmt.Appendf(nil, `{"action":"opened","installation":{"id":1},
 		"repository":{"id":2,"name":"r","owner":{"login":"o"}},
 		"pull_request":{"number":%d,"head":{"sha":"%s"},"base":{"sha":"%s"}}}`, pull, newHead, oldHead)
 }
 
-// TestOddPayloads: what is no JSON is refused, what is JSON of another shape is ignored;
-// neither makes a job, and nothing breaks.
+// TestOddPayloads checks that invalid JSON is rejected, and JSON of an unexpected shape is ignored;
+// neither causes a job or a crash.
 func TestOddPayloads(t *testing.T) {
 	t.Parallel()
 	fine := string(opened(7))
@@ -226,8 +226,8 @@ func TestOddPayloads(t *testing.T) {
 	}
 }
 
-// TestOddOthers: payloads of other events that are not what they should be make no job,
-// or one for somebody to look.
+// TestOddOthers checks that unexpected payloads of other events cause no job, or one that looks up the
+// state.
 func TestOddOthers(t *testing.T) {
 	t.Parallel()
 	const whose = `"installation":{"id":1},"repository":{"id":2,"name":"r","owner":{"login":"o"}}`
@@ -264,7 +264,7 @@ func TestOddOthers(t *testing.T) {
 	}
 }
 
-// TestFieldNames: whoever reads the answer at GitHub learns which field is odd.
+// TestFieldNames checks that the response names the unexpected field.
 func TestFieldNames(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)

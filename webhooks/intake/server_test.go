@@ -21,18 +21,18 @@ import (
 
 const (
 	secret = "It's a Secret to Everybody"
-	// ourApp has the checks of the examples of check_suite.rerequested.
+	// ourApp is the App of the checks in the examples of check_suite.rerequested.
 	ourApp = 29310
 )
 
-// server is the handler behind a server on loopback.
+// server is a server on loopback with the handler.
 type server struct {
 	*httptest.Server
 	t     testing.TB
 	queue *spy
 }
 
-// open returns a server for a queue; change may change how it is configured.
+// open returns a server for a queue; change may change its configuration.
 func open(t testing.TB, q Queue, change ...func(*Config)) *server {
 	t.Helper()
 	d := &server{t: t, queue: &spy{next: q, seen: map[string]bool{}}}
@@ -47,7 +47,7 @@ func open(t testing.TB, q Queue, change ...func(*Config)) *server {
 	return d
 }
 
-// request is a delivery as GitHub makes it.
+// request returns a delivery in GitHub's format.
 func (d *server) request(event, guid string, body []byte) *http.Request {
 	d.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, d.URL, bytes.NewReader(body))
@@ -61,7 +61,7 @@ func (d *server) request(event, guid string, body []byte) *http.Request {
 	return r
 }
 
-// send sends a request and gives the status and the text of the answer.
+// send sends a request and returns the status and the text of the response.
 func (d *server) send(r *http.Request) (int, string) {
 	d.t.Helper()
 	answer, err := d.Client().Do(r)
@@ -91,8 +91,8 @@ func sign(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// spy notes what is asked of a queue, and fails on demand. Without a queue behind it it
-// keeps what it gets itself.
+// spy records the calls of a queue, and fails on request. Without a queue behind it, it stores the
+// deliveries itself.
 type spy struct {
 	next Queue
 
@@ -150,14 +150,14 @@ func (s *spy) Remember(ctx context.Context, guid, event string) error {
 	return nil
 }
 
-// fail has the named methods fail from now on, and others work.
+// fail makes exactly the named methods fail from now on.
 func (s *spy) fail(methods ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = methods
 }
 
-// taken gives the jobs that were stored since it was asked last.
+// taken returns the jobs that were stored since its last call.
 func (s *spy) taken() []queue.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// TestStoreFails: a delivery that was not stored is never answered 2xx, at whatever step
-// it fails; sent again, it makes its one job.
+// TestStoreFails checks that a delivery that was not stored never gets 2xx, at whichever step it fails,
+// and that its redelivery causes one job.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"Seen", "Enqueue", "Remember"} {
@@ -29,7 +29,7 @@ func TestStoreFails(t *testing.T) {
 				t.Errorf("answered %d %s", status, text)
 			}
 			d.queue.fail()
-			// Only Remember failed after the job was stored.
+			// If only Remember failed, the job was stored.
 			want := http.StatusAccepted
 			if step == "Remember" {
 				want = http.StatusOK
@@ -47,8 +47,8 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// TestReplayed: a delivery makes one job, however often it comes. What was captured and
-// is sent under another name makes a job for the same subject, of which one is pending.
+// TestReplayed checks that a delivery causes one job, however often it is sent. With another id it
+// causes a job for the same subject, of which one is pending.
 func TestReplayed(t *testing.T) {
 	t.Parallel()
 	q := embedded(t)
@@ -71,7 +71,7 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-// TestAtOnce: the same delivery many times at once makes one job.
+// TestAtOnce checks that concurrent copies of a delivery cause one job.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	d := open(t, embedded(t))
@@ -93,7 +93,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestUnheard: events that nobody listens to are not even stored as seen.
+// TestUnheard checks that events without a handler are not even stored as seen.
 func TestUnheard(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
@@ -105,8 +105,8 @@ func TestUnheard(t *testing.T) {
 	}
 }
 
-// TestLogged: the log and the metrics say what became of deliveries, and hold nothing that
-// strangers chose, nor the secret.
+// TestLogged checks that the log and the metrics have the outcome of deliveries, and contain no text
+// that strangers chose, nor the secret.
 func TestLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -136,7 +136,7 @@ func TestLogged(t *testing.T) {
 	if !strings.Contains(log.String(), errBroken.Error()) || strings.Count(log.String(), "\n") != 9 {
 		t.Errorf("the log does not say all:\n%s", &log)
 	}
-	d.Close() // until all are counted
+	d.Close() // waits until all are counted
 	const want = `
 		# HELP preadmit_webhook_deliveries_total Webhook deliveries, by event and outcome.
 		# TYPE preadmit_webhook_deliveries_total counter

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestParseCommand: a command is exactly that, on the first line.
+// TestParseCommand checks that only an exact command on the first line is accepted.
 func TestParseCommand(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]string{
@@ -53,7 +53,7 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
-// TestNames: what becomes part of subjects, URLs and pages is of the letters it may be of.
+// TestNames checks that names in subjects, URLs and pages consist of permitted characters.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	zeros, ones := strings.Repeat("0", 40), strings.Repeat("1", 40)

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/internal/jail"
 )
 
-// forge is a child that a repository has taken over.
+// forge is the program of a child that a repository has taken over.
 func forge(name string) error {
 	results, err := jail.Enter()
 	if err != nil {
@@ -27,13 +27,13 @@ func forge(name string) error {
 	return forgeries()[name].say(&j, results)
 }
 
-// forgery is what a taken-over child says, and what the parent must make of it.
+// forgery is the output of a child that was taken over, and the expected result.
 type forgery struct {
 	say  func(j *Job, to io.Writer) error
 	want func(*Outcome, error) bool
 }
 
-// print writes text, with $HEAD, $BASE and $EMPTY filled in: the last is an empty report.
+// print returns a function that writes text, with $HEAD, $BASE and $EMPTY (an empty report) replaced.
 func print(text string) func(*Job, io.Writer) error {
 	return func(j *Job, to io.Writer) error {
 		_, err := io.WriteString(to, strings.NewReplacer("$EMPTY", emptyReport(j)).Replace(text))
@@ -48,7 +48,7 @@ func emptyReport(j *Job) string {
 		`"policies":0,"durations":{"discover":0,"render":0,"judge":0,"locate":0,"total":0}}}`, j.Request.Head, j.Request.Base)
 }
 
-// answered sends a report that is made of the empty one by a replacement.
+// answered sends an empty report with a replacement.
 func answered(old, with string) func(*Job, io.Writer) error {
 	return func(j *Job, to io.Writer) error {
 		document := emptyReport(j)
@@ -138,13 +138,13 @@ func sendWith(to io.Writer, document, failOn string) error {
 	return err
 }
 
-// objects is a report that takes much more memory than it has bytes.
+// objects writes a report that needs much more memory than its size.
 func objects(j *Job, to io.Writer) error {
 	bomb := strings.TrimSuffix(strings.Repeat("{},", maxObjects+1), ",")
 	return answered(`"findings":[]`, `"findings":[`+bomb+`]`)(j, to)
 }
 
-// passing dies once with a root at work, and then has a report in which it is not missing.
+// passing dies once while a root is rendered, and then writes a report in which it is not missing.
 func passing(j *Job, to io.Writer, begin string) error {
 	if len(j.Refused) == 0 {
 		return print(begin)(j, to)
@@ -152,8 +152,8 @@ func passing(j *Job, to io.Writer, begin string) error {
 	return answered(`"requests":0`, `"requests":1`)(j, to)
 }
 
-// TestForged: whatever a child says, the parent believes no more of it than a report of
-// its own repository, and takes no harm.
+// TestForged checks that the parent accepts only a report for its own request, whatever a child writes,
+// and comes to no harm.
 func TestForged(t *testing.T) {
 	for name, f := range forgeries() {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/internal/jail"
 )
 
-// TestMain lets the test binary be a child that a repository has taken over.
+// TestMain makes the test binary also a child that a repository has taken over.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != "forge" {
 		os.Exit(m.Run())
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// testScanner runs the test binary.
+// testScanner returns a scanner that runs the test binary.
 func testScanner(t *testing.T, limits Limits) *Scanner {
 	t.Helper()
 	program, err := os.Executable()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSlowProgress: who is slow to take progress keeps nobody waiting, is told the last
-// of what came meanwhile, and nothing once the child has ended.
+// TestSlowProgress checks that a slow Progress does not block the child, receives the last report that
+// came meanwhile, and nothing after the child has ended.
 func TestSlowProgress(t *testing.T) {
 	entered, release := make(chan string, 10), make(chan struct{})
 	var told []int

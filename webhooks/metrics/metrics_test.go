@@ -40,8 +40,8 @@ func say(m *metrics.Metrics) {
 	m.Reconcile.Pass("complete", time.Second)
 }
 
-// TestMetrics has every method called once, and looks at what a scrape tells: durations by
-// their number only.
+// TestMetrics calls every method once, and checks the output of a scrape; of durations only the
+// count.
 func TestMetrics(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	say(metrics.New(registry))
@@ -98,10 +98,10 @@ preadmit_worker_job_seconds{kind=pull} 1
 	}
 }
 
-// TestNil: who needs no metrics gives none.
+// TestNil checks that metrics may be nil.
 func TestNil(t *testing.T) { say(&metrics.Metrics{}) }
 
-// TestBounds: strangers' words and many installations make no more time series.
+// TestBounds checks that input from strangers and many installations do not create more time series.
 func TestBounds(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	m := metrics.New(registry)

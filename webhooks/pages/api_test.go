@@ -26,8 +26,8 @@ func hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// apiSite is a site with a token for all repositories and one for octo/shop, whose
-// requests and answers are held against the description.
+// apiSite is a site with a token for all repositories and one for octo/shop. Its requests and
+// responses are checked against the API's description.
 type apiSite struct {
 	*site
 	router routers.Router
@@ -56,8 +56,8 @@ func newAPISite(t *testing.T, change func(*pages.Config)) *apiSite {
 	return &apiSite{s, router}
 }
 
-// call asks the API with a token and holds the answer against the description; a
-// request that is answered with success is held against it too.
+// call sends a request to the API with a token and checks the response against the description; if
+// it succeeds, it checks the request too.
 func (s *apiSite) call(method, path, token, body string, header ...string) answer {
 	s.Helper()
 	header = append(header, "Content-Type", "application/json")
@@ -136,7 +136,7 @@ func TestAPIGivesScans(t *testing.T) {
 			t.Errorf("%s: %d", path, got.status)
 		}
 	}
-	// What is not there is a problem as well, though no operation is described.
+	// An unknown path is a problem, too, although no operation describes it.
 	if got := s.ask("GET", "/api/v2", ""); got.status != 404 || got.header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("the answer is %+v", got)
 	}

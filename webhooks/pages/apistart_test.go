@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestAPIStarts: the API enqueues a scan of a repository that the App is installed on,
+// TestAPIStarts checks that the API enqueues a scan of a repository that the App is installed on,
 // once for each key.
 func TestAPIStarts(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestAPIStarts(t *testing.T) {
 		t.Errorf("the job is %+v: %v", claim, err)
 	}
 	var group sync.WaitGroup
-	for range 8 { // also at the same time, and after it was claimed
+	for range 8 { // also concurrently, and after it was claimed
 		group.Go(func() {
 			if again := w.call("POST", "/api/v1/scans", "token-of-shop", body, "Idempotency-Key", "build 1"); again.status != 202 || again.body != first.body {
 				t.Errorf("asked again: %d %s", again.status, again.body)
@@ -60,7 +60,7 @@ func TestAPIStarts(t *testing.T) {
 	w.noSecrets(alice)
 }
 
-// TestAPIBoundsStarts: a token cannot fill the queue; asking again with a key costs nothing.
+// TestAPIBoundsStarts checks that a token cannot fill the queue, and that repeating a key does not count.
 func TestAPIBoundsStarts(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -80,7 +80,7 @@ func TestAPIBoundsStarts(t *testing.T) {
 	}
 	w.wants(refused.body, "too many scans")
 	for range 10 {
-		start("token-of-shop", "", 1) // which costs nothing
+		start("token-of-shop", "", 1) // which does not count
 	}
 	for token, pull := range map[string]int{"token-of-shop": 7, "token-of-all": 7} {
 		if got := start(token, "build", pull); got.status != 202 {

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/pages"
 )
 
-// endless is a body that counts what is read of it.
+// endless is a body without an end that counts the bytes read.
 type endless struct{ read *atomic.Int64 }
 
 func (e endless) Read(p []byte) (int, error) {
@@ -24,7 +24,7 @@ func (e endless) Read(p []byte) (int, error) {
 
 func (endless) Close() error { return nil }
 
-// through is a transport that answers some requests itself.
+// through is a transport that responds to some requests itself.
 type through func(*http.Request) *http.Response
 
 func (f through) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -34,8 +34,8 @@ func (f through) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// TestEndlessAnswer: of an answer of GitHub about a viewer that goes on and on, only so much is
-// kept, and nobody is logged in.
+// TestEndlessAnswer checks that an endless response of GitHub about a viewer is read up to a limit, and
+// that nobody is logged in by it.
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	var read atomic.Int64

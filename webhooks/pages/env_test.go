@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// env is a site that asks a GitHub: octo/shop is private, alice may write to it and
-// bob read it; octo/open is public; eve is anybody.
+// env has a site and a GitHub: octo/shop is private, alice may write to it and bob read it;
+// octo/open is public; eve is anybody else.
 type env struct {
 	*apiSite
 	hub        *githubtest.Server
@@ -28,7 +28,7 @@ type env struct {
 	clock      *clock
 }
 
-// logBuffer is a log for several goroutines.
+// logBuffer is a log for concurrent use.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -46,7 +46,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// clock goes on when a test sets it.
+// clock is a clock that tests set.
 type clock struct {
 	mu   sync.Mutex
 	more time.Duration
@@ -64,7 +64,7 @@ func (c *clock) pass(d time.Duration) {
 	c.more += d
 }
 
-// newEnv makes the site; options change its configuration.
+// newEnv returns an env; options change its configuration.
 func newEnv(t *testing.T, options ...func(*pages.Config)) *env {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
@@ -122,8 +122,8 @@ func (w *env) newApp(t *testing.T, publicURL string) *app.App {
 	return a
 }
 
-// as is the site in a browser of a viewer, who logs in from a page, and what they saw
-// then.
+// as returns the site in the browser of a viewer, who logs in from a page, and the page after
+// that.
 func (w *env) as(login, path string) (*site, answer) {
 	w.Helper()
 	jar, err := cookiejar.New(nil)
@@ -138,7 +138,7 @@ func (w *env) as(login, path string) (*site, answer) {
 	return &s, got
 }
 
-// noSecrets looks for tokens in what was logged and shown.
+// noSecrets checks that tokens are neither in the log nor in the responses.
 func (w *env) noSecrets(browsers ...*site) {
 	w.Helper()
 	shown := w.log.String()

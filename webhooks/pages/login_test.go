@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestLogin: who may read a repository sees its scans, and nobody else.
+// TestLogin checks that exactly those who may read a repository see its scans.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -57,7 +57,7 @@ func TestLogin(t *testing.T) {
 		}
 		return n
 	}
-	if asked() != 1 { // or it would answer sooner
+	if asked() != 1 { // otherwise the response would be faster
 		t.Errorf("GitHub is asked %d times about a repository that has no scans", asked())
 	}
 	if got := eve.ask("POST", "/scans/"+id(1)+"/rescan", ""); got.status != 404 {
@@ -73,7 +73,7 @@ func TestLogin(t *testing.T) {
 	w.noSecrets(alice, bob, eve)
 }
 
-// TestLoginAnswers: what comes back from GitHub must belong to a login that began in
+// TestLoginAnswers checks that the redirect from GitHub must belong to a login that began in
 // this browser.
 func TestLoginAnswers(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestLoginAnswers(t *testing.T) {
 	s, back = start()
 	_, other := start()
 	query = back.Query()
-	query.Set("code", other.Query().Get("code")) // the code of a login whose verifier is another
+	query.Set("code", other.Query().Get("code")) // the code of a login with another verifier
 	failed(s, query.Encode())
 
 	s, back = start()
@@ -135,8 +135,8 @@ func TestLoginAnswers(t *testing.T) {
 	}
 }
 
-// TestSession: a session ends with its time, with logging out, with another client
-// secret, and when GitHub no longer takes the token; nobody can make one.
+// TestSession checks that a session ends after its time, by logging out, with another client secret,
+// and when GitHub rejects the token, and that it cannot be forged.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -150,7 +150,7 @@ func TestSession(t *testing.T) {
 	alice, _ = w.as("alice", "/")
 	w.clock.pass(7*time.Hour + 55*time.Minute)
 	w.get("/", 401)
-	alice.get("/none", 404) // the session is not asked for what is not there
+	alice.get("/none", 404) // the session is not checked for unknown paths
 	if got := alice.ask("GET", "/", ""); got.status != 200 {
 		t.Errorf("after almost 8 hours: %d", got.status)
 	}
@@ -176,7 +176,7 @@ func TestGitHubTakesBack(t *testing.T) {
 	w := newEnv(t)
 	alice, _ := w.as("alice", "/")
 	w.shop.SetRole("alice", "")
-	alice.get("/scans/"+id(1), 200) // believed for a minute
+	alice.get("/scans/"+id(1), 200) // cached for a minute
 	w.clock.pass(61 * time.Second)
 	alice.get("/scans/"+id(1), 404)
 
@@ -190,8 +190,8 @@ func TestGitHubTakesBack(t *testing.T) {
 	alice.get("/", 401) // the cookie is gone
 }
 
-// TestAnotherRepositoryOfTheName: the scans of a repository that is gone are not those
-// of whoever took its name.
+// TestAnotherRepositoryOfTheName checks that the scans of a deleted repository are not shown to the
+// owner of a new one with its name.
 func TestAnotherRepositoryOfTheName(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -202,7 +202,7 @@ func TestAnotherRepositoryOfTheName(t *testing.T) {
 	eve.get("/scans/"+id(1), 404)
 }
 
-// TestCookies: over https cookies are for this host only; they never go to scripts.
+// TestCookies checks that over https cookies are for this host only, and never accessible to scripts.
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -219,7 +219,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// TestReturn: after the login it leads to a page of the service, whatever was asked.
+// TestReturn checks that a login redirects only to pages of the service.
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

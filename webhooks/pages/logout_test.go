@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/pages"
 )
 
-// stolen is a site in a browser that has the cookies of another.
+// stolen returns a site in a browser with the cookies of another.
 func stolen(from *site, to *site) *site {
 	from.Helper()
 	jar, err := cookiejar.New(nil)
@@ -33,8 +33,8 @@ func stolen(from *site, to *site) *site {
 	return &thief
 }
 
-// TestLogout: a copy of the cookie is good for nothing after logging out: not here, and not
-// at another replica, to which GitHub says so.
+// TestLogout checks that a copy of the cookie is useless after logging out: here, and at another
+// replica, for which GitHub rejects the token.
 func TestLogout(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -57,13 +57,13 @@ func TestLogout(t *testing.T) {
 	}
 	unknown.get("/queue", 401)
 
-	again, _ := w.as("alice", "/") // another login is another token
+	again, _ := w.as("alice", "/") // another login gets another token
 	again.get("/queue", 200)
 	w.noSecrets(again)
 }
 
-// TestLogoutWithoutGitHub: a session ends also when GitHub cannot be asked, and the viewer
-// sees what did not happen.
+// TestLogoutWithoutGitHub checks that a session ends also when GitHub does not answer, and that the
+// viewer sees that the token was not revoked.
 func TestLogoutWithoutGitHub(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -79,20 +79,20 @@ func TestLogoutWithoutGitHub(t *testing.T) {
 	thief.get("/", 401)
 	w.noSecrets(thief)
 
-	w.wants(w.ask("POST", "/logout", "").body, "You are logged out") // who never logged in
+	w.wants(w.ask("POST", "/logout", "").body, "You are logged out") // without a login
 	if got := thief.ask("POST", "/logout", "", "Sec-Fetch-Site", "cross-site"); got.status != 403 {
 		t.Errorf("another site logs out: %d", got.status)
 	}
 }
 
-// TestOperatorsAreKnownToGitHub: pages that are about no repository ask GitHub as well
-// whether the session still stands.
+// TestOperatorsAreKnownToGitHub checks that pages without a repository also check the token with
+// GitHub.
 func TestOperatorsAreKnownToGitHub(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	alice, _ := w.as("alice", "/queue")
 	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/user", Status: 401})
-	alice.get("/queue", 200) // believed for a minute
+	alice.get("/queue", 200) // cached for a minute
 	w.clock.pass(61 * time.Second)
 	w.wants(alice.get("/queue", 401).body, "Log in to see this")
 

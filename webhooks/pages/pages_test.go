@@ -32,7 +32,7 @@ func TestListsAndHistory(t *testing.T) {
 	s.wants(s.get("/repos/octo/shop", 200).body, "#7", "#8", "!infra", `href="https://github.com/octo/shop"`)
 	s.wants(s.get("/repos/OCTO/Shop", 200).body, "<h1>octo/shop</h1>")
 	s.wants(s.get("/repos/octo/shop/pulls/7", 200).body, "Raise the limits", "!Other", "!all of")
-	for path, link := range map[string]bool{"/": true, "/repos/octo/shop": false} { // a row does not say what its page is about
+	for path, link := range map[string]bool{"/": true, "/repos/octo/shop": false} { // rows omit what is the same for the whole page
 		if body := s.get(path, 200).body; strings.Contains(body, `<span><a href="/repos/octo/shop">`) != link || !strings.Contains(body, "all of") {
 			t.Errorf("%s: rows lead to the repository: want %v in %s", path, link, body)
 		}
@@ -43,7 +43,7 @@ func TestListsAndHistory(t *testing.T) {
 	}
 }
 
-// TestLongList: a list leads on to what has no room.
+// TestLongList checks that a list links to its next page.
 func TestLongList(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -84,8 +84,8 @@ func TestScanPage(t *testing.T) {
 		"https://github.com/octo/shop/pull/7", "https://github.com/octo/shop/runs/5", "!http-equiv", "!live.")
 }
 
-// TestLiveStatus: a page of what is not over loads itself anew without a script, and
-// gives the script what changes.
+// TestLiveStatus checks that the page of a scan that is not over reloads itself without a script, and
+// serves the changing part to the script.
 func TestLiveStatus(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -148,7 +148,7 @@ func TestRescan(t *testing.T) {
 	}
 }
 
-// TestOtherSites: a form of another site changes nothing, and no page can be framed.
+// TestOtherSites checks that forms of other sites change nothing, and that no page can be framed.
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -177,8 +177,8 @@ func TestOtherSites(t *testing.T) {
 	s.wants(s.get("/scans/"+id(1)+"/rescan", 405).body, "This cannot be done here")
 }
 
-// TestOpenIsForThisMachine: a name of another site that was made to lead here, and
-// other machines, see nothing.
+// TestOpenIsForThisMachine checks that other machines, and host names of other sites that resolve to
+// this machine, get no page.
 func TestOpenIsForThisMachine(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -229,7 +229,7 @@ func TestQueuePage(t *testing.T) {
 	s.wants(s.get("/queue", 200).body, "all of #7", `<span><a href="/repos/octo/shop">`)
 }
 
-// TestHostileText fills every text of a record with what would break out of a page.
+// TestHostileText checks records in which every text tries to break out of the page.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -259,7 +259,7 @@ func TestHostileText(t *testing.T) {
 	checkElements(t, "path", s.get("/%3Cscript%3Ealert(1)%3C/script%3E", 404).body)
 }
 
-// checkElements complains about elements, attributes and links that pages do not have.
+// checkElements reports elements, attributes and links that pages do not have.
 func checkElements(t *testing.T, evil, text string) {
 	t.Helper()
 	if strings.ContainsAny(text, "\x00\x1b\u202e") {
@@ -299,7 +299,7 @@ func checkElement(t *testing.T, evil string, allowed []string, token html.Token)
 	}
 }
 
-// TestStaticFiles: what pages use is there under the names that they use, for ever.
+// TestStaticFiles checks that the static files exist under the names in pages, and never change.
 func TestStaticFiles(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -319,7 +319,7 @@ func TestStaticFiles(t *testing.T) {
 	s.get("/static/pages.css", 404)
 }
 
-// TestBrokenReport: what cannot be read is said, and not shown.
+// TestBrokenReport checks the page for a report that cannot be read.
 func TestBrokenReport(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/pages"
 )
 
-// TestProxy: only a trusted proxy names the viewer, once.
+// TestProxy checks that the viewer's name is accepted from a trusted proxy only, in one header.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	proxied := func(admins ...string) *site {

@@ -19,15 +19,15 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// site is a service of pages and API only, on the loopback interface.
+// site is a server with pages and API only, on the loopback interface.
 type site struct {
 	*testing.T
 	url    string
 	queue  *queue.Queue
-	client *http.Client // of a browser that follows no redirects
+	client *http.Client // a browser that follows no redirects
 }
 
-// newSite starts one that is open, or whatever change makes of it.
+// newSite starts a site with AccessOpen; change may change its configuration.
 func newSite(t *testing.T, change func(*pages.Config)) *site {
 	t.Helper()
 	q, err := queue.Open(t.Context(), queue.Config{Dir: t.TempDir()})
@@ -62,14 +62,14 @@ func browser() *http.Client {
 	}
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request; header is in pairs.
+// ask sends a request; header has pairs.
 func (s *site) ask(method, path, body string, header ...string) answer {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(body))
@@ -99,7 +99,7 @@ func (s *site) do(r *http.Request) answer {
 	return answer{resp.StatusCode, resp.Header, string(text)}
 }
 
-// get is ask for a page, which must have the status.
+// get requests a page, which must have the status.
 func (s *site) get(path string, status int) answer {
 	s.Helper()
 	a := s.ask("GET", path, "")
@@ -109,7 +109,7 @@ func (s *site) get(path string, status int) answer {
 	return a
 }
 
-// wants complains about what a text lacks, and about what it has behind a "!".
+// wants reports the parts that a text lacks, and those that it contains despite a "!" before them.
 func (s *site) wants(text string, parts ...string) {
 	s.Helper()
 	for _, part := range parts {
@@ -119,10 +119,10 @@ func (s *site) wants(text string, parts ...string) {
 	}
 }
 
-// id is the id of the n-th scan.
+// id returns the id of the n-th scan.
 func id(n int) string { return fmt.Sprintf("018f0000-0000-7000-8000-%012d", n) }
 
-// scanOf is the n-th scan: completed, of pull request 7 of octo/shop.
+// scanOf returns the n-th scan: completed, of pull request 7 of octo/shop.
 func scanOf(n int) queue.Scan {
 	at := time.Date(2026, 11, 20, 10, 0, n, 0, time.UTC)
 	return queue.Scan{
@@ -134,7 +134,7 @@ func scanOf(n int) queue.Scan {
 	}
 }
 
-// put stores a scan, changed.
+// put stores a scan after a change.
 func (s *site) put(scan queue.Scan, change func(*queue.Scan)) {
 	s.Helper()
 	if change != nil {
@@ -161,7 +161,7 @@ func (s *site) await(id string, wanted func(queue.Scan) bool) queue.Scan {
 	return queue.Scan{}
 }
 
-// putReport stores the report of a scan, one of the report package's tests.
+// putReport stores one of the report package's test reports as the report of a scan.
 func (s *site) putReport(id, name string) []byte {
 	s.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "report", "format", "testdata", name+".json"))
@@ -175,7 +175,7 @@ func (s *site) putReport(id, name string) []byte {
 	return data
 }
 
-// decode reads JSON strictly.
+// decode decodes JSON strictly.
 func decode[T any](s *site, text string) T {
 	s.Helper()
 	var v T

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestUnchecked: a repository that GitHub cannot be asked about is missing in a list, which
-// says so, and nothing else is.
+// TestUnchecked checks that only the repository for which GitHub does not answer is missing in a list,
+// and that the list names it.
 func TestUnchecked(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]githubtest.Rule{
@@ -35,7 +35,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestNothingChecked: without any answer of GitHub there is no list.
+// TestNothingChecked checks that without any answer of GitHub there is no list.
 func TestNothingChecked(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -47,7 +47,7 @@ func TestNothingChecked(t *testing.T) {
 	alice.get("/", 200)
 }
 
-// TestFewAmongMany: a viewer who may read one repository of many sees its scans at once.
+// TestFewAmongMany checks that a viewer who may read one repository of many sees its scans at once.
 func TestFewAmongMany(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// judge answers what a test says.
+// judge is a Judge with the answers of a test.
 type judge func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error)
 
 func (j judge) Answer(_ context.Context, r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
@@ -32,10 +32,10 @@ func testPage(t *testing.T, j judge) http.Handler {
 	return p.Handler()
 }
 
-// hostile is text that would be markup where it is not escaped.
+// hostile is text that is markup unless it is escaped.
 const hostile = `<script>alert(1)</script>"'&`
 
-// denied is an answer with hostile text wherever text can be.
+// denied returns an answer with hostile text in all fields.
 func denied() *report.PlaygroundAnswer {
 	part := report.ExplainedPart{Text: hostile, State: report.StateError, Why: hostile}
 	return &report.PlaygroundAnswer{Notes: []report.PlaygroundProblem{{Field: "params", Line: 7, Message: hostile}}, Explain: &report.ExplainReport{
@@ -69,8 +69,8 @@ func send(h http.Handler, method, path, contentType, body string, headers ...str
 
 const formType = "application/x-www-form-urlencoded"
 
-// TestWithoutAScript: the form of a browser without a script is answered with the page, which has
-// what was typed and the answer, all of it as text.
+// TestWithoutAScript checks that the form of a browser without a script returns the page with the input
+// and the answer, all escaped.
 func TestWithoutAScript(t *testing.T) {
 	var asked report.PlaygroundRequest
 	h := testPage(t, func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) { asked = *r; return denied(), nil })
@@ -93,7 +93,7 @@ func TestWithoutAScript(t *testing.T) {
 	}
 }
 
-// TestWithAScript: the script gets the same as a part of the page, and as it is.
+// TestWithAScript checks that the script gets the same as a part of the page, and as JSON.
 func TestWithAScript(t *testing.T) {
 	h := testPage(t, func(*report.PlaygroundRequest) (*report.PlaygroundAnswer, error) { return denied(), nil })
 	w := send(h, "POST", Path+"/answer", "application/json", `{"policies": "p", "suite": true}`)
@@ -109,8 +109,8 @@ func TestWithAScript(t *testing.T) {
 	}
 }
 
-// TestRefusedRequests: what is too large, from elsewhere, too often, or cannot be judged gets an
-// answer that says so.
+// TestRefusedRequests checks the response to requests that are too large, from other sites, too
+// frequent, or cannot be judged.
 func TestRefusedRequests(t *testing.T) {
 	busy := false
 	h := testPage(t, func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
@@ -156,7 +156,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-// TestRates: clients have rates of their own, which come back, and those that rest are forgotten.
+// TestRates checks that clients have separate rates, which recover, and that idle ones are forgotten.
 func TestRates(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := newRates(func() time.Time { return now })
@@ -182,7 +182,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestRequestsTogether: a client has few requests judged at a time, whatever others have.
+// TestRequestsTogether checks the limit of a client's concurrent requests.
 func TestRequestsTogether(t *testing.T) {
 	r := newRates(time.Now)
 	var all []func()
@@ -205,7 +205,7 @@ func TestRequestsTogether(t *testing.T) {
 	}
 }
 
-// TestSuiteArchive: a suite is an archive of one directory.
+// TestSuiteArchive checks that a suite is an archive of one directory.
 func TestSuiteArchive(t *testing.T) {
 	h := testPage(t, func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
 		if !r.Suite {
@@ -234,7 +234,8 @@ func TestSuiteArchive(t *testing.T) {
 	}
 }
 
-// TestExamples: each has a title, what it is about, policies and an object, and is on the page.
+// TestExamples checks that each example has a title, a description, policies and an object, and is on
+// the page.
 func TestExamples(t *testing.T) {
 	h := testPage(t, nil)
 	names := map[string]bool{}
@@ -253,7 +254,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDrawn: the character at which a caret points is marked, whatever is before it on the line.
+// TestDrawn checks that the character above a caret is marked, whatever precedes it on the line.
 func TestDrawn(t *testing.T) {
 	for text, want := range map[string]string{
 		"ERROR: <input>:1:8: no\n | object.a.b == 1\n | .......^": "ERROR: <input>:1:8: no\n | object.[a].b == 1",
@@ -279,7 +280,7 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// TestVersion: the judge is told another version than the latest, and only one that there is.
+// TestVersion checks that the judge receives a version other than the latest, and only a supported one.
 func TestVersion(t *testing.T) {
 	asked := "none"
 	p, err := New(Config{Versions: []string{"1.36", "1.35"}, Judge: judge(func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {

@@ -16,10 +16,10 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// inProcess is set in the environment of a process that judges for a test.
+// inProcess is in the environment of a process that judges for a test.
 const inProcess = "judge-for-a-test"
 
-// TestMain is the program that judges, too: in a jail with the argument alone, without with plain.
+// TestMain makes the test binary also the program that judges: in a jail, or without one with plain.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != inProcess {
 		os.Exit(m.Run())
@@ -75,8 +75,8 @@ func processes(t *testing.T) *Processes {
 	return p
 }
 
-// TestProcesses: one process answers one request after the other; what hangs, crashes, floods or
-// takes too much memory ends it, and the next request is answered by another.
+// TestProcesses checks that one process serves one request after the other, and that after a request that
+// hangs, crashes, floods or takes too much memory another process serves the next one.
 func TestProcesses(t *testing.T) {
 	p := processes(t)
 	for _, text := range []string{"a", "hang", "b", "crash", "c", "garbage", "d", "flood", "e", "memory", "f", "g"} {
@@ -90,7 +90,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestWithoutAJail: where there is no jail, the process is a plain one.
+// TestWithoutAJail checks that without support for a jail a plain process is used.
 func TestWithoutAJail(t *testing.T) {
 	p := processes(t)
 	p.once.Do(p.init)
@@ -107,7 +107,7 @@ func TestWithoutAJail(t *testing.T) {
 	}
 }
 
-// TestVersions: a request is judged by a process of its version, and there are no more processes for it.
+// TestVersions checks that a process of the requested version judges, and that Count still holds.
 func TestVersions(t *testing.T) {
 	p := processes(t)
 	p.Count = 2
@@ -127,7 +127,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: requests wait for a process, but not too many.
+// TestManyAtOnce checks that requests wait for a process, up to a limit.
 func TestManyAtOnce(t *testing.T) {
 	p := processes(t)
 	var wait sync.WaitGroup

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// leave has scans of a repository end without a verdict, each of a commit of its own, and
-// leave their check runs in progress.
+// leave ends scans of a repository without a verdict, each of a commit of its own, and leaves their
+// check runs in progress.
 func (w *env) leave(r *repository, installation int64, scans int) {
 	w.Helper()
 	w.lost(func() {
@@ -26,7 +26,7 @@ func (w *env) leave(r *repository, installation int64, scans int) {
 	})
 }
 
-// finished counts check runs that were completed.
+// finished counts completed check runs.
 func (w *env) finished() int {
 	n := 0
 	for _, run := range w.github.CheckRuns() {
@@ -37,7 +37,7 @@ func (w *env) finished() int {
 	return n
 }
 
-// TestChecksOnce: what GitHub said of an ended scan is known to whoever comes next.
+// TestChecksOnce checks that GitHub's answer about an ended scan is stored for the next process.
 func TestChecksOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -58,9 +58,9 @@ func TestChecksOnce(t *testing.T) {
 	}
 }
 
-// TestChecksLimited: while more than half of an installation's requests are used up, one
-// ended scan is looked at in each pass, however often the service starts. Others have their
-// turn.
+// TestChecksLimited checks that while more than half of an installation's requests are used, one ended
+// scan is examined in each pass, however often the service restarts, and that other installations
+// are not affected.
 func TestChecksLimited(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -70,7 +70,7 @@ func TestChecksLimited(t *testing.T) {
 	for range 2 {
 		w.must(w.claim().Done(t.Context()))
 	}
-	w.leave(idle, inIdle, 2) // the others are newer, and looked at before
+	w.leave(idle, inIdle, 2) // the others are newer, and examined first
 	w.leave(busy, inBusy, 4)
 	limited.SetRemaining(2000)
 	w.clock.set(3 * time.Minute)
@@ -88,7 +88,7 @@ func TestChecksLimited(t *testing.T) {
 	}
 }
 
-// TestVerdictsLimited: the same within one repository with many pull requests.
+// TestVerdictsLimited checks the same within one repository with many pull requests.
 func TestVerdictsLimited(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -114,7 +114,7 @@ func TestVerdictsLimited(t *testing.T) {
 	}
 }
 
-// TestChecksRefused: an installation without the permission is not asked again and again.
+// TestChecksRefused checks that requests for an installation without the permission are not repeated.
 func TestChecksRefused(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -137,8 +137,8 @@ func TestChecksRefused(t *testing.T) {
 	}
 }
 
-// TestChecksBesideBaseline: a push of the same commit, which has no such check run, does not
-// answer for a pull request's.
+// TestChecksBesideBaseline checks that a push of the same commit, which has no such check run, does not
+// count as a later scan of a pull request's.
 func TestChecksBesideBaseline(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -158,8 +158,8 @@ func TestChecksBesideBaseline(t *testing.T) {
 	}
 }
 
-// TestBacklog: more deliveries than are asked for in one pass do not wait for the hour in
-// which all that is kept is looked at again.
+// TestBacklog checks that when there are more failed deliveries than a pass requests, the next pass
+// continues, without waiting for the hourly look at all of them.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

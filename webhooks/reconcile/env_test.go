@@ -19,20 +19,20 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// env is a GitHub with an App, whose webhooks go to an intake with a real queue.
+// env has a GitHub with an App, whose webhooks go to an intake with a real queue.
 type env struct {
 	*testing.T
 	clock  *clock
 	github *githubtest.Server
-	them   *githubtest.App // as GitHub has it
+	them   *githubtest.App // GitHub's side of the App
 	us     *app.App
 	queue  *queue.Queue
 	url    string // for webhooks
 	*reconcile.Reconciler
 
 	mu sync.Mutex
-	// down is what deliveries are answered, 0 when they are taken; deaf has them taken all
-	// the same.
+	// down is the status for deliveries, 0 when they are accepted; with deaf they are stored
+	// nevertheless.
 	down int
 	deaf bool
 }
@@ -66,13 +66,13 @@ func newEnv(t *testing.T) *env {
 	return w
 }
 
-// reconciler is another one, as another replica or the next process has.
+// reconciler returns another reconciler, like that of another replica or the next process.
 func (w *env) reconciler() *reconcile.Reconciler {
 	log := slog.New(slog.NewTextHandler(w.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Log: log})
 }
 
-// door takes deliveries, or does not.
+// door returns the handler of deliveries, which can be down.
 func (w *env) door() http.Handler {
 	take := intake.New(intake.Config{
 		Queue: w.queue, Secrets: func() [][]byte { return w.us.WebhookSecrets() }, AppID: func() int64 { return w.us.ID() },
@@ -92,7 +92,7 @@ func (w *env) door() http.Handler {
 	})
 }
 
-// unheard loses an answer.
+// unheard discards a response.
 type unheard struct{ http.ResponseWriter }
 
 func (unheard) Header() http.Header            { return http.Header{} }
@@ -111,7 +111,7 @@ func (w *env) must(err error) {
 	fatal(w.T, err)
 }
 
-// sure gives a value that comes without an error.
+// sure returns a value, and fails the test for an error.
 func sure[T any](w *env) func(T, error) T {
 	return func(v T, err error) T {
 		w.Helper()
@@ -127,7 +127,7 @@ func fatal(t *testing.T, err error) {
 	}
 }
 
-// repository is one with a branch to open pull requests from.
+// repository is a repository with a branch for pull requests.
 type repository struct {
 	*githubtest.Repository
 	w *env
@@ -146,8 +146,8 @@ func (r *repository) open(branch string, draft bool) int {
 	return sure[int](r.w)(r.OpenPull(githubtest.PullOptions{Head: branch, Draft: draft}))
 }
 
-// check makes a check run of ours on the head of a pull request: in progress, or complete
-// if there is a conclusion.
+// check creates a check run of ours on the head of a pull request: in progress, or completed if
+// there is a conclusion.
 func (r *repository) check(installation int64, pull int, conclusion github.Conclusion) {
 	r.w.Helper()
 	to := sure[*github.Publisher](r.w)(github.New(
@@ -159,7 +159,7 @@ func (r *repository) check(installation int64, pull int, conclusion github.Concl
 	}
 }
 
-// install installs the App, and gives the installation's id.
+// install installs the App, and returns the installation and its id.
 func (w *env) install(owner string, repositories ...*repository) (*githubtest.Installation, int64) {
 	w.Helper()
 	var all []*githubtest.Repository
@@ -172,7 +172,7 @@ func (w *env) install(owner string, repositories ...*repository) (*githubtest.In
 	return in, id
 }
 
-// lost has what is done lost, for ever.
+// lost runs do while deliveries are lost.
 func (w *env) lost(do func()) {
 	w.Helper()
 	w.them.SetWebhook("", w.them.WebhookSecret())
@@ -180,7 +180,7 @@ func (w *env) lost(do func()) {
 	do()
 }
 
-// again are the events that were delivered once more.
+// again returns the events that were redelivered.
 func (w *env) again() []string {
 	w.github.Settle()
 	var out []string
@@ -192,7 +192,7 @@ func (w *env) again() []string {
 	return out
 }
 
-// asked counts requests to GitHub whose path ends so since Forget.
+// asked counts requests to GitHub with a suffix of the path since Forget.
 func (w *env) asked(method, path string) int {
 	n := 0
 	for _, r := range w.github.Requests() {
@@ -203,7 +203,7 @@ func (w *env) asked(method, path string) int {
 	return n
 }
 
-// pending are the scans that wait, "reason name#number", sorted.
+// pending returns the queued scans, as "reason name#number", sorted.
 func (w *env) pending() []string {
 	var out []string
 	for _, s := range w.queue.Scans(queue.ScanFilter{States: []queue.State{queue.Queued}}) {
@@ -213,7 +213,7 @@ func (w *env) pending() []string {
 	return out
 }
 
-// claim takes the next job.
+// claim claims the next job.
 func (w *env) claim() *queue.Claim {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
@@ -221,7 +221,7 @@ func (w *env) claim() *queue.Claim {
 	return sure[*queue.Claim](w)(w.queue.Next(ctx))
 }
 
-// clock is that of reconciliation: the machine's, ahead by what a test sets.
+// clock is the clock of the reconciliation: the machine's, plus what a test sets.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -239,7 +239,7 @@ func (c *clock) set(ahead time.Duration) {
 	c.ahead = ahead
 }
 
-// hasty is the machine's clock for whoever waits to ask again.
+// hasty is the machine's clock, without waits between retries.
 type hasty struct{}
 
 func (hasty) Now() time.Time                                   { return time.Now() }

@@ -13,17 +13,17 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// poison has a rule answer for ever, and so that nobody waits to ask again.
+// poison makes a rule apply for ever, with a response that is not retried.
 func poison(r githubtest.Rule, path string) githubtest.Rule {
 	r.Path, r.Times = path, 1000
-	if r.Status >= http.StatusTooManyRequests { // a refusal with it would be a limit
+	if r.Status >= http.StatusTooManyRequests { // a lower status with this header would be a rate limit
 		r.Header = http.Header{"Retry-After": {"3600"}}
 	}
 	return r
 }
 
-// TestPoisonedDelivery: one that GitHub fails to deliver again keeps no other from being
-// delivered. A rate limit does.
+// TestPoisonedDelivery checks that a delivery whose redelivery fails does not keep others from being
+// requested, but that a rate limit does.
 func TestPoisonedDelivery(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -55,8 +55,8 @@ func TestPoisonedDelivery(t *testing.T) {
 	}
 }
 
-// TestPoisonedPull: a pull request that fails keeps no other from being looked at. What
-// fails for all ends the looking.
+// TestPoisonedPull checks that a pull request that fails does not keep others from being checked, but
+// that an error which concerns all ends the pass.
 func TestPoisonedPull(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -77,7 +77,7 @@ func TestPoisonedPull(t *testing.T) {
 			w.lost(func() {
 				a.open("one", false)
 				a.open("two", false)
-				a.open("poison", false) // the newest is looked at first
+				a.open("poison", false) // the newest is examined first
 				b.open("one", false)
 			})
 			w.github.Intercept(poison(test.rule, "/commits/"+a.Pull(3).HeadSHA+"/check-runs"))
@@ -87,7 +87,7 @@ func TestPoisonedPull(t *testing.T) {
 	}
 }
 
-// failing is a queue that takes no job.
+// failing is a queue that stores no job.
 type failing struct {
 	reconcile.Queue
 	tries int
@@ -98,7 +98,7 @@ func (f *failing) Enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, er
 	return j, false, errors.New("no server")
 }
 
-// TestStoreFails: a queue that stores nothing is not asked again and again.
+// TestStoreFails checks that a queue that fails is not used again in the pass.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestMayBeLeft: what is asked of the queue for a scan that ended is the newest of its
-// commit, however many there are: nobody reads anything of scans meanwhile.
+// TestMayBeLeft checks that the queue is asked only for the newest scan of a commit, however many there
+// are, since it is locked meanwhile.
 func TestMayBeLeft(t *testing.T) {
 	q, err := queue.Open(t.Context(), queue.Config{Dir: t.TempDir()})
 	if err != nil {
@@ -48,7 +48,7 @@ func TestMayBeLeft(t *testing.T) {
 	}{
 		{queue.KindPull, queue.Failed, true},
 		{queue.KindGroup, queue.Completed, false},
-		{queue.KindPush, queue.Failed, false}, // which leaves what was before it
+		{queue.KindPush, queue.Failed, false}, // which does not affect earlier ones
 		{queue.KindGroup, queue.Cancelled, true},
 		{queue.KindPush, queue.Completed, true},
 		{queue.KindPull, queue.Queued, false},

@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// pass makes a pass that must end so.
+// pass runs a pass that must have the outcome.
 func (w *env) pass(want string) {
 	w.Helper()
 	if got := w.Pass(w.Context()); got != want {
@@ -32,21 +32,21 @@ func (w *env) wantPending(want ...string) {
 	}
 }
 
-// TestDeliveries: what failed is asked for again, once its time has come, and not once it
-// was brought; with each failure it rests longer.
+// TestDeliveries checks that failed deliveries are requested again after a wait, which grows with each
+// failure, and not after they have arrived.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
-	r.open("one", true) // a draft: only its delivery names it
+	r.open("one", true) // a draft: only its delivery mentions it
 	w.install("octo", r)
 	w.must(r.SetDraft(1, false))
 	w.must(r.SetDraft(1, true))
-	w.must(r.ClosePull(1)) // nothing is open
+	w.must(r.ClosePull(1)) // no pull request is open
 
-	// How long after the last attempt, by GitHub's clock, and how many are asked
-	// for: installation, ready_for_review, converted_to_draft, closed.
+	// Times after the last attempt, by GitHub's clock, and how many are requested: of
+	// installation, ready_for_review, converted_to_draft, closed.
 	passes := func(after time.Duration, want int) {
 		t.Helper()
 		w.clock.set(after)
@@ -66,10 +66,10 @@ func TestDeliveries(t *testing.T) {
 	passes(250*time.Second, 4)
 	passes(15*time.Minute, 0)
 	passes(2*time.Hour, 0)
-	w.wantPending("pull_request.closed apps#1") // the last of the three for it
+	w.wantPending("pull_request.closed apps#1") // the last of its three events
 }
 
-// TestTakenAllTheSame: a delivery whose answer was lost is not asked for again.
+// TestTakenAllTheSame checks that a delivery whose response was lost is not requested again.
 func TestTakenAllTheSame(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -85,7 +85,7 @@ func TestTakenAllTheSame(t *testing.T) {
 	w.wantPending("pull_request.opened apps#1")
 }
 
-// TestForgottenDelivery: GitHub offers a delivery for three days only.
+// TestForgottenDelivery checks that deliveries older than three days are not requested.
 func TestForgottenDelivery(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -106,7 +106,7 @@ func TestForgottenDelivery(t *testing.T) {
 	}
 }
 
-// TestPulls: an open pull request gets a job if its head has no completed check of ours.
+// TestPulls checks that an open pull request gets a job if its head has no completed check of ours.
 func TestPulls(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -131,7 +131,7 @@ func TestPulls(t *testing.T) {
 	want := []string{"reconcile apps#1", "reconcile apps#5", "reconcile apps#6", "reconcile apps#7"}
 	w.wantPending(want...)
 
-	// Once more, nothing is new, and GitHub is not asked for what is known.
+	// A second pass finds nothing new, and does not repeat requests.
 	w.github.Forget()
 	w.pass(reconcile.Complete)
 	w.wantPending(want...)
@@ -140,7 +140,7 @@ func TestPulls(t *testing.T) {
 	}
 }
 
-// TestRecords: a scan's record answers for its head.
+// TestRecords checks when a scan's record is sufficient to know the verdict.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	const rests = 31 * time.Minute
@@ -148,7 +148,7 @@ func TestRecords(t *testing.T) {
 		name  string
 		state queue.State
 		after time.Duration
-		// asks reports whether GitHub is asked for the check run.
+		// asks is set if GitHub is asked for the check run.
 		asks, enqueues bool
 	}{
 		{"queued", queue.Queued, 24 * time.Hour, false, false},
@@ -163,7 +163,7 @@ func TestRecords(t *testing.T) {
 			w := newEnv(t)
 			r := w.repository("octo", "apps")
 			w.install("octo", r)
-			w.must(w.claim().Done(t.Context())) // the installation's own
+			w.must(w.claim().Done(t.Context())) // the job of the installation
 			r.open("one", false)
 			before := w.put(test.state)
 			w.clock.set(test.after)
@@ -180,7 +180,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestFailingAgain: a head whose scans fail rests longer each time.
+// TestFailingAgain checks that a head whose scans fail rests longer each time.
 func TestFailingAgain(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -199,7 +199,7 @@ func TestFailingAgain(t *testing.T) {
 	}
 }
 
-// TestStopped: a pass that was ended says so, and logs no error.
+// TestStopped checks that a pass whose context ended is Stopped, and logs no error.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -213,7 +213,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// put has the pending scan come to a state, and gives the number of scans.
+// put moves the pending scan to a state, and returns the number of scans.
 func (w *env) put(state queue.State) int {
 	w.Helper()
 	if state != queue.Queued {
@@ -230,8 +230,8 @@ func (w *env) put(state queue.State) int {
 	return len(w.queue.Scans(queue.ScanFilter{}))
 }
 
-// TestNotOurs: installations that are suspended or fail do not keep others from being
-// looked at.
+// TestNotOurs checks that suspended or failing installations do not keep others from being
+// checked.
 func TestNotOurs(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -253,7 +253,7 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// TestLimited: what is left for scans stays for scans, and every repository has its turn.
+// TestLimited checks that requests are reserved for scans, and that every repository is checked in turn.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -275,7 +275,7 @@ func TestLimited(t *testing.T) {
 	w.pass(reconcile.Complete)
 }
 
-// TestChecks: a check run that was left in progress is completed, unless its commit is
+// TestChecks checks that a check run that was left in progress is completed, unless its commit is
 // being judged.
 func TestChecks(t *testing.T) {
 	t.Parallel()
@@ -285,7 +285,7 @@ func TestChecks(t *testing.T) {
 	w.must(w.claim().Done(t.Context()))
 	one := r.open("one", false)
 	left := w.claim()
-	r.check(in, one, "") // and then its process dies, while the head moves
+	r.check(in, one, "") // then its process dies, and the head moves
 	sure[string](w)(r.Push("one", githubtest.Files{"more.yaml": "c: 1\n"}))
 	<-left.Context().Done()
 	w.must(left.Done(t.Context()))
@@ -300,7 +300,7 @@ func TestChecks(t *testing.T) {
 		}
 		return out
 	}
-	w.pass(reconcile.Complete) // its worker may still be at it
+	w.pass(reconcile.Complete) // its worker may still complete it
 	if diff := cmp.Diff([]string{"in_progress ", "in_progress "}, states()); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
@@ -317,7 +317,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestOneReplica: of two that run, one makes passes; when it ends, the other does.
+// TestOneReplica checks that of two replicas one runs passes, and the other takes over when it ends.
 func TestOneReplica(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

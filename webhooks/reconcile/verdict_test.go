@@ -10,14 +10,14 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// branch opens a pull request of a branch that is there, into another one.
+// branch opens a pull request of an existing branch into another one.
 func (r *repository) branch(head, base string) int {
 	r.w.Helper()
 	return sure[int](r.w)(r.OpenPull(githubtest.PullOptions{Head: head, Base: base}))
 }
 
-// TestSharedHead: a check run belongs to a commit. The verdict on one pull request, which may be
-// closed, is none on another with the same head that nobody knows.
+// TestSharedHead checks that the verdict on one pull request, which may be closed, does not count for
+// another one with the same head and without a record.
 func TestSharedHead(t *testing.T) {
 	t.Parallel()
 	for name, closed := range map[string]bool{"both open": false, "the judged one closed": true} {
@@ -34,7 +34,7 @@ func TestSharedHead(t *testing.T) {
 					w.must(r.ClosePull(1))
 				}
 			})
-			for range 2 { // whoever looks
+			for range 2 { // whichever is checked
 				w.Reconciler = w.reconciler()
 				w.pass(reconcile.Complete)
 				w.wantPending("reconcile apps#2")
@@ -43,10 +43,10 @@ func TestSharedHead(t *testing.T) {
 	}
 }
 
-// TestWhatIsAVerdict: a check run of ours that is complete is not always one.
+// TestWhatIsAVerdict checks which completed check runs of ours count as verdicts.
 func TestWhatIsAVerdict(t *testing.T) {
 	t.Parallel()
-	for conclusion, want := range map[github.Conclusion][2]bool{ // whether it lacks one: without a record, and after a failure
+	for conclusion, want := range map[github.Conclusion][2]bool{ // whether a verdict is missing: without a record, and after a failure
 		github.Success:        {false, true},
 		github.Neutral:        {false, true},
 		github.ActionRequired: {false, true},
@@ -65,7 +65,7 @@ func TestWhatIsAVerdict(t *testing.T) {
 				w.put(queue.Failed)
 				w.clock.set(31 * time.Minute)
 			}
-			for range 2 { // what is known is known for this scan
+			for range 2 { // the answer is cached for this scan
 				w.pass(reconcile.Complete)
 			}
 			if lacks := len(w.pending()) > 0; lacks != want[i] {
@@ -75,7 +75,7 @@ func TestWhatIsAVerdict(t *testing.T) {
 	}
 }
 
-// job is one for a pull request.
+// job returns a job for a pull request.
 func (w *env) job(r *repository, installation int64, pull int) queue.Job {
 	return queue.Job{
 		Kind: queue.KindPull, Installation: installation, Repository: r.ID(), Owner: r.Owner(), Repo: r.Name(),
@@ -83,7 +83,7 @@ func (w *env) job(r *repository, installation int64, pull int) queue.Job {
 	}
 }
 
-// TestBaseChanged: the verdict on a head that was to be merged into another branch is none.
+// TestBaseChanged checks that the verdict on a head with another base branch does not count.
 func TestBaseChanged(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -105,8 +105,8 @@ func TestBaseChanged(t *testing.T) {
 	w.wantPending("reconcile apps#1")
 }
 
-// TestPermissionCame: a verdict that has no check run, since there was no permission for one,
-// is looked at again when there is, which somebody else may have got.
+// TestPermissionCame checks that a verdict without a check run, for lack of the permission, is judged
+// again when the permission is granted, which another replica may have been notified of.
 func TestPermissionCame(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -76,7 +76,7 @@ func TestCrashAtEachStep(t *testing.T) {
 	for i := range 2 * steps {
 		step, heard := i/2, i%2 == 1
 		if !testall.Enabled() && (step%2 == 1 || heard != (step%4 == 0)) {
-			continue // half of the steps before, half after
+			continue // every second step, in one of the two ways
 		}
 		name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
 		pr := w.another()

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// before is made before the init of this package runs.
+// before is allocated before the init of this package runs.
 var before = make([]byte, 64)
 
-// TestReserve asks the kernel what it knows of the memory that a block ends in, and of what the heap had
-// before: the init has advised both.
+// TestReserve reads from the kernel the flags of the memory at a block's end, and of the heap before the
+// init: both have been advised.
 func TestReserve(t *testing.T) {
 	if !advised() {
 		t.Skipf("%s does not leave huge pages to programs", enabled)
@@ -24,10 +24,10 @@ func TestReserve(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(block)
-	runtime.GC() // so that it finds the same when it runs again
+	runtime.GC() // for the same result when it runs again
 }
 
-// flagsOf returns what the kernel keeps of the memory that has an address.
+// flagsOf returns the kernel's flags of the memory at an address.
 func flagsOf(t *testing.T, address uintptr) string {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")

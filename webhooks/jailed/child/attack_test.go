@@ -24,9 +24,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// TestOutsideAttacks: a repository whose roots ask for what is internal or without an end is
-// scanned as the service does, in the jail: each root is named with the reason at its line, the
-// internal server hears nothing, and nothing is kept.
+// TestOutsideAttacks checks that when roots need artifacts from internal addresses, or without an end,
+// a jailed scan reports each root with the reason at its line, the internal server receives no request,
+// and nothing is stored.
 func TestOutsideAttacks(t *testing.T) {
 	var mu sync.Mutex
 	heard := ""
@@ -52,7 +52,7 @@ func TestOutsideAttacks(t *testing.T) {
 		if attack.Git {
 			a.Kind, a.Version, locked.Commit, entry = artifact.Git, "main", strings.Repeat("0", 40), a.URL+"//?ref=main"
 		}
-		if a.Check() == nil { // else no lock can have it
+		if a.Check() == nil { // otherwise no lock can contain it
 			l.Set(a, locked)
 			wants[i] = attack.Want
 		}

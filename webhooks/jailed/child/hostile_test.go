@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// TestHostile scans every attack, or one of each kind: it ends in time, says what it is, still finds
-// what else is wrong, and reaches nothing.
+// TestHostile checks that the scan of every attack, or of one of each kind, ends in time, reports it,
+// still finds the other problems, and reaches nothing.
 func TestHostile(t *testing.T) {
 	cases := hostile.OfEachKind()
 	if testall.Enabled() {
@@ -26,7 +26,7 @@ func TestHostile(t *testing.T) {
 	scanHostile(t, cases)
 }
 
-// TestHostileAlone scans those that cannot be judged where nothing else is wrong: none passes.
+// TestHostileAlone checks that attacks that cannot be judged do not pass if they are the only problem.
 func TestHostileAlone(t *testing.T) {
 	testall.Long(t)
 	var alone []hostile.Case
@@ -41,7 +41,7 @@ func TestHostileAlone(t *testing.T) {
 
 func scanHostile(t *testing.T, cases []hostile.Case) {
 	t.Helper()
-	secret, err := hostile.NewCanary(t.TempDir()) // in the environment of all
+	secret, err := hostile.NewCanary(t.TempDir()) // in the environment of all scans
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func scanHostile(t *testing.T, cases []hostile.Case) {
 			canary.Token = secret.Token
 			limits := jailed.Limits{Memory: 1500 << 20, Wall: 4 * time.Minute}
 			if c.Heavy {
-				limits.Memory = 0 // that of the service: several processes may come near their own limits at once
+				limits.Memory = 0 // the service's default: several processes may approach their own limits at the same time
 			}
 			if c.Fatal {
 				limits.Root = time.Second
@@ -74,7 +74,7 @@ func scanHostile(t *testing.T, cases []hostile.Case) {
 	}
 }
 
-// attack makes the pull request of a case, and a canary for it.
+// attack creates the pull request of a case, and a canary for it.
 func attack(t *testing.T, c *hostile.Case) (*hostile.Canary, *hostile.Pull) {
 	t.Helper()
 	dir := t.TempDir()

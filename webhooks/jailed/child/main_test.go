@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// TestMain lets the test binary be the program in the jail, and the one that renders a
+// TestMain makes the test binary also the program in the jail, and the one that renders a
 // root by itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
@@ -48,7 +48,7 @@ func childMain() error {
 	return Main(context.Background(), os.Stdin, results, isolate.Program(program, "render-root"), nil)
 }
 
-// testScanner runs the test binary.
+// testScanner returns a scanner that runs the test binary.
 func testScanner(t *testing.T, limits jailed.Limits) *jailed.Scanner {
 	t.Helper()
 	program, err := os.Executable()

@@ -26,13 +26,12 @@ import (
 
 const remotePod = "{apiVersion: v1, kind: Pod, metadata: {name: remote}, spec: {containers: [{name: a, image: nginx}]}}\n"
 
-// elsewhere is a world with two git repositories, of which one asks for a file, and what fetches
-// from there for a service.
+// elsewhere has two git repositories, one of which refers to a file, and a fetcher of a service.
 type elsewhere struct {
 	*outside.World
 	t    *testing.T
 	opts fetch.Options
-	dir  string // of the service's artifacts
+	dir  string // for the service's artifacts
 }
 
 func newElsewhere(t *testing.T) *elsewhere {
@@ -65,7 +64,7 @@ func newElsewhere(t *testing.T) *elsewhere {
 
 const remote = "https://git.example.com/org/base?ref=main"
 
-// lock is the lock of what remote asks for.
+// lock returns the lock for what remote refers to.
 func (w *elsewhere) lock() string {
 	w.t.Helper()
 	client, l := fetch.New(store.Open(w.t.TempDir()), w.opts), &lock.Lock{}
@@ -81,8 +80,8 @@ func (w *elsewhere) lock() string {
 	return string(l.Encode())
 }
 
-// scan scans a change from some files to some more, and returns the report as JSON, and which
-// artifacts were asked for.
+// scan scans a change from some files to others, and returns the report as JSON, and the requested
+// artifacts.
 func (w *elsewhere) scan(owner string, base, head map[string]string) (*report.Report, string, []string) {
 	w.t.Helper()
 	h := &gittest.History{Dir: w.t.TempDir()}
@@ -117,15 +116,15 @@ func (w *elsewhere) scan(owner string, base, head map[string]string) (*report.Re
 	return outcome.Report, text.String(), w.Requests()[before:]
 }
 
-// TestOutside: what the base has locked is fetched for a jailed scan, by a parent that believes
-// nothing else.
+// TestOutside checks that the parent fetches what the base has locked for a jailed scan, and nothing
+// else.
 func TestOutside(t *testing.T) {
 	w := newElsewhere(t)
 	locked := map[string]string{lock.FileName: w.lock(), "app/kustomization.yaml": "resources: ['" + remote + "']\n"}
 	suffix := map[string]string{"app/kustomization.yaml": "nameSuffix: -x\nresources: ['" + remote + "']\n"}
 	first, cold, asked := w.scan("octo", locked, suffix)
-	// Two requests each: the old name is deleted. What the remote base asks for is found in a
-	// second round.
+	// Two requests each, since the old name is deleted. The artifacts that the remote base refers to
+	// are requested in a second round.
 	if first.Summary.Requests != 4 || len(first.Indeterminate) != 0 || len(asked) < 3 {
 		t.Errorf("%d requests, asked for %q: %v", first.Summary.Requests, asked, first.Indeterminate)
 	}
@@ -161,12 +160,12 @@ func contains(part string) func(string) bool {
 	return func(text string) bool { return strings.Contains(text, part) }
 }
 
-// withoutCommits is a report without the names of commits, which have the time in them.
+// withoutCommits returns a report without the names of commits, which depend on the time.
 func withoutCommits(report string) string {
 	return regexp.MustCompile(`"[0-9a-f]{40}"`).ReplaceAllString(report, "COMMIT")
 }
 
-// damage writes something else into every file of a store.
+// damage overwrites every file of a store.
 func damage(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "??", "*"))

@@ -21,7 +21,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// pullOf makes a pull request of files.
+// pullOf creates a pull request with some files.
 func pullOf(t *testing.T, head func(*hostile.Tree)) *hostile.Pull {
 	t.Helper()
 	c := &hostile.Case{Head: func(tree *hostile.Tree, _ *hostile.Canary) { head(tree) }}
@@ -37,19 +37,19 @@ func requestOf(p *hostile.Pull) jailed.Request {
 }
 
 const (
-	// zoned needs the time zones of the system, or the program's own.
+	// zoned needs the time zones of the system, or those in the program.
 	zoned = `{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "* * * * *", timeZone: Europe/Berlin,
   jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}
 `
-	// schema makes a root that is rendered in a process of its own, inside of the jail.
+	// schema is for a root that is rendered in a process of its own, inside of the jail.
 	schema = `{"definitions": {"v1.Thing": {
   "properties": {"list": {"items": {"type": "object"}, "type": "array",
     "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}},
   "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Thing", "version": "v1"}]}}}`
 )
 
-// TestRemotes: the child knows a source of Flux by the repository's URL, although what it reads
-// has no remotes.
+// TestRemotes checks that the child recognizes the repository's URL in a source of Flux, although the
+// repository that it reads has no remotes.
 func TestRemotes(t *testing.T) {
 	unit := func(name, path, source string) string {
 		return "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: " + name + ", namespace: flux-system}, " +
@@ -75,7 +75,7 @@ func TestRemotes(t *testing.T) {
 	}
 }
 
-// TestSameReport: a jail changes nothing of a report.
+// TestSameReport checks that the jail does not change the report.
 func TestSameReport(t *testing.T) {
 	p := pullOf(t, func(tree *hostile.Tree) {
 		tree.Put("cron/job.yaml", zoned)
@@ -114,7 +114,7 @@ func TestSameReport(t *testing.T) {
 	if want.Summary.Roots.Rendered < 4 || len(want.Findings) == 0 || want.Changes == nil {
 		t.Errorf("not much of a report: %+v", want.Summary)
 	}
-	if len(stages) == 0 || stages[len(stages)-1] != "prove" { // others may be overtaken
+	if len(stages) == 0 || stages[len(stages)-1] != "prove" { // others may be skipped
 		t.Errorf("was told of %q, and not of the last one", stages)
 	}
 	for _, stage := range stages {
@@ -124,7 +124,7 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
-// TestConfiguration: that of the base is in force, and its mistakes are the repository's.
+// TestConfiguration checks that the base's configuration is used, and that its mistakes are InputErrors.
 func TestConfiguration(t *testing.T) {
 	config := "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: indeterminate\n"
 	p := pullOf(t, func(tree *hostile.Tree) { tree.Put(".preadmit.yaml", config) })
@@ -146,8 +146,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestCulprit: roots that take too much memory are found among others, left out, and
-// named; the rest is judged.
+// TestCulprit checks that a root that takes too much memory is found among others, left out and named,
+// and that the rest is judged.
 func TestCulprit(t *testing.T) {
 	p := pullOf(t, func(tree *hostile.Tree) {
 		hostile.Hungry(tree, "hungry-a")
@@ -186,8 +186,7 @@ func TestCulprit(t *testing.T) {
 	}
 }
 
-// TestGivenUp: a scan that cannot be brought to an end is an error that says how far it
-// came.
+// TestGivenUp checks that the error of a scan that cannot be completed names the stage.
 func TestGivenUp(t *testing.T) {
 	p := pullOf(t, func(tree *hostile.Tree) {
 		hostile.Hungry(tree, "hungry-a")
@@ -217,7 +216,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestCancelled: nothing of a scan is left a moment after nobody wants it any more.
+// TestCancelled checks that no process is left shortly after a scan was cancelled.
 func TestCancelled(t *testing.T) {
 	p := pullOf(t, func(tree *hostile.Tree) {
 		for i := range 20 {
@@ -241,10 +240,10 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestUnavailable: without a jail there is no scan.
+// TestUnavailable checks that there is no scan without a jail.
 func TestUnavailable(t *testing.T) {
 	s := testScanner(t, jailed.Limits{})
-	s.Args = []string{"-test.run=^$"} // a program that does not enter
+	s.Args = []string{"-test.run=^$"} // a program that does not enter the jail
 	_, err := s.Scan(context.Background(), jailed.Request{Repository: t.TempDir(), Head: strings.Repeat("a", 40)}, nil)
 	unavailable := new(jail.UnavailableError)
 	if !errors.As(err, &unavailable) {
