@@ -158,12 +158,15 @@ func (p *partial) validate() ([]Decision, []published) {
 	if !matches {
 		return nil, nil
 	}
+	var published []published
 	decisions, open, err := p.validations(programs)
-	if err != nil {
+	if err != nil { // a server evaluates nothing after it
 		decisions = p.failAll(err)
+	} else {
+		var errored []Decision
+		published, errored = p.auditAnnotations(programs)
+		decisions = append(decisions, errored...)
 	}
-	published, errored := p.auditAnnotations(programs)
-	decisions = append(decisions, errored...)
 	if unsure != "" {
 		if len(decisions)+len(open)+len(published) > 0 || p.conditionsMayFail(programs) {
 			p.open = append(p.open, unsure)

@@ -253,3 +253,18 @@ func TestUnknownParts(t *testing.T) {
 		})
 	}
 }
+
+// TestUnknownValuesOutOfBudget: validations that run out of their cost budget end the evaluation, so that no
+// audit annotation is published, as without unknown values.
+func TestUnknownValuesOutOfBudget(t *testing.T) {
+	const long = `  variables: [{name: long, expression: "'xxxxxxxxxx'.replace('x', 'yyyyyyyyyy').replace('y', 'zzzzzzzzzzzzzzz').replace('z', 'aaaaa')"}]
+  auditAnnotations: [{key: name, valueExpression: string(object.metadata.name)}]`
+	expression := strings.Repeat(`variables.long.contains(variables.long)"}, {expression: "`, 20) + "object.metadata.name == 'settings'"
+	const known = "{apiVersion: v1, kind: Pod, metadata: {name: settings, namespace: shop}, spec: {containers: [{name: a, image: a}]}}"
+	for object, unknown := range map[string]bool{settings: true, known: false} {
+		out := judgeUnknown(t, object, podPolicy(expression, "", long, ""), namespaceShop)
+		if len(out.Decisions) != 1 || !strings.Contains(out.Decisions[0].Message, "cost budget") || len(out.AuditAnnotations) != 0 {
+			t.Errorf("unknown values: %v: %d decisions, annotations %v, want one decision about the cost budget", unknown, len(out.Decisions), out.AuditAnnotations)
+		}
+	}
+}
