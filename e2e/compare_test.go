@@ -210,6 +210,8 @@ func TestSameMessage(t *testing.T) {
 			`Namespace "a" is invalid: [metadata.labels: Invalid value: "x ": no, metadata.labels: Invalid value: "y ": no]`,
 			`Namespace "a" is invalid: [metadata.labels: Invalid value: "x ": no, metadata.labels: Invalid value: "z ": no]`, false,
 		},
+		{"invalid object, Code: 4, Key: /registry/pods/a/b", "invalid object, Code: 4, Key: /pods/a/b", true},
+		{"invalid object, Code: 4, Key: /registry/pods/a/b", "invalid object, Code: 4, Key: /pods/a/c", false},
 		{`Pod "a" is invalid: [spec.a: Required value, spec.b: Required value]`, `Pod "a" is invalid: [spec.b: Required value, spec.a: Required value]`, false},
 	} {
 		if same := sameMessage(c.a, c.b, manifest); same != c.same {

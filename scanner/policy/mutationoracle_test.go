@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -185,10 +186,14 @@ func (st *stage) countMutation(ask admission.Ask, cluster *admission.Cluster, ou
 	}
 }
 
-// outcomeOf returns the result of a request as text: the error, or its object.
+// conditionTime matches the time of a condition, which a strategy sets to the time of the request.
+var conditionTime = regexp.MustCompile(`(?i)("last(?:Transition|Update)Time": ")[^"]+`)
+
+// outcomeOf returns the result of a request as text: the error, or its object. Times of conditions, which an
+// error may quote, are left out.
 func outcomeOf(req *admission.Request, err error) string {
 	if err != nil {
-		return "refused: " + err.Error()
+		return "refused: " + conditionTime.ReplaceAllString(err.Error(), "${1}TIME")
 	}
 	if req.GetObject() == nil {
 		return "no object"
