@@ -72,6 +72,7 @@ func TestCheck(t *testing.T) {
 		{"first of several", `{"properties": {"a": {"$ref": "x.json"}, "b": {"$ref": "a.json#/x"}, "c": {"$ref": "y.json"}, "d": {"allOf": [{"$ref": "z.json"}]}, "e": {"$ref": "#/f"}}, "f": {}}`, "", "refers to file:///a.json,"},
 		{"other base", `{"$id": "https://example.com/a/b.json", "properties": {"a": {"$ref": "x.json"}}}`, "", "refers to https://example.com/a/x.json"},
 		{"first of several of another base", `{"$id": "https://example.com/a/b.json", "properties": {"a": {"$ref": "x.json"}, "b": {"$ref": "a.json#/x"}, "c": {"$ref": "y.json"}, "d": {"$ref": "z.json"}, "e": {"$ref": "#/f"}}, "f": {}}`, "", "refers to https://example.com/a/a.json,"},
+		{"own $id in a draft without $id", `{"$schema": "http://json-schema.org/draft-04/schema#", "$id": "https://example.com/x.json", "properties": {"a": {"$ref": "https://example.com/x.json#/q"}, "b": {"$ref": "#/c"}}, "c": {}}`, "", "refers to https://example.com/x.json"},
 		{"urn", `{"$ref": "urn:x"}`, "", "refers to urn:x"},
 		{"draft", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"type": "string"}}}`, "want string", ""},
 		{"no JSON", `{`, "app", ""},

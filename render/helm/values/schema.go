@@ -99,10 +99,10 @@ func referred(text []byte, one string) string {
 			all = append(all, to.String())
 		}
 	}
-	if !slices.Contains(all, one) { // a part of the schema has its own base
+	base.Fragment = ""
+	if !slices.Contains(all, one) || one == base.String() { // a part of the schema has its own base, or its draft has no $id
 		return one
 	}
-	base.Fragment = ""
 	return slices.Min(slices.DeleteFunc(all, func(name string) bool { return name == base.String() }))
 }
 
