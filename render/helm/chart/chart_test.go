@@ -127,6 +127,36 @@ func TestNameIn(t *testing.T) {
 	}
 }
 
+// TestMissing checks that a dependency is in charts/ if the name in a Chart.yaml there is its own.
+func TestMissing(t *testing.T) {
+	of := func(name string) string { return "apiVersion: v2\nname: " + name + "\nversion: 1.0.0\n" }
+	archive := func(name string) string { return string(pack(t, name+"/Chart.yaml", of(name))) }
+	for _, test := range []struct {
+		file, text string
+		missing    bool
+	}{
+		{"charts/web-1.0.0.tgz", archive("web"), false},
+		{"charts/web-v1.0.0-rc.1+b.tgz", archive("web"), false},
+		{"charts/renamed.tgz", archive("web"), false},
+		{"charts/web-viewer-1.0.0.tgz", archive("web-viewer"), true},
+		{"charts/web-2fa-1.0.0.tgz", archive("web-2fa"), true},
+		{"charts/_web-1.0.0.tgz", archive("web"), true},
+		{"charts/web-1.0.0.tgz.prov", "x", true},
+		{"charts/web-.tgz", "x", true},
+		{"charts/web/Chart.yaml", of("web"), false},
+		{"charts/other/Chart.yaml", of("web"), false},
+		{"charts/web/Chart.yaml#", of("web"), true},
+		{"charts/web/Chart.yaml", of("other"), true},
+	} {
+		fsys := fstest.MapFS{"app/Chart.yaml": {Data: []byte(of("app") + "dependencies: [{name: web, version: 1.0.0, repository: https://example.com}]\n")}}
+		fsys["app/"+test.file] = &fstest.MapFile{Data: []byte(test.text)}
+		missing, err := chart.Missing(tree.New(fsys, tree.Limits{}), "app")
+		if err != nil || (len(missing) == 1) != test.missing {
+			t.Errorf("with %s %d are missing: %v", test.file, len(missing), err)
+		}
+	}
+}
+
 // TestInstallable checks which charts Helm's commands install.
 func TestInstallable(t *testing.T) {
 	for _, test := range []struct{ apiVersion, kind, want string }{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render/tree"
@@ -73,17 +74,37 @@ func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 	return nil, nil
 }
 
-// vendors reports whether charts/ of a chart in a directory of a tree contains a chart with a name.
+// vendors reports whether charts/ of a chart in a directory of a tree contains a chart with a name. Helm takes the
+// name from its Chart.yaml; an archive is only read if it is not called as `helm package` calls that of the chart.
 func vendors(t *tree.Tree, dir, name string) bool {
 	charts := path.Join(dir, "charts")
-	if to := t.Resolve(path.Join(charts, name, "Chart.yaml")); to.Err == nil {
-		return true
-	}
-	entries, _ := fs.ReadDir(t.Fsys, charts) // without the directory there are none
+	to := t.Resolve(charts)
+	entries, _ := fs.ReadDir(t.Fsys, to.Real) // without the directory there are none
+	var others []string
 	for _, entry := range entries {
-		if rest, ok := strings.CutPrefix(entry.Name(), name+"-"); ok && strings.HasSuffix(rest, ".tgz") && strings.ContainsAny(rest[:1], "v0123456789") {
+		at := t.Resolve(path.Join(charts, entry.Name()))
+		switch {
+		case at.Err != nil, strings.HasPrefix(entry.Name(), "_"), strings.HasPrefix(entry.Name(), "."): // Helm ignores these names
+		case at.IsDir:
+			if in, _ := NameOf(t, at.Real); in == name {
+				return true
+			}
+		case packageOf(entry.Name(), name):
 			return true
+		case path.Ext(entry.Name()) == ".tgz":
+			others = append(others, at.Real)
 		}
 	}
-	return false
+	return slices.ContainsFunc(others, func(file string) bool {
+		data, err := t.Read(file)
+		return err == nil && NameIn(data) == name
+	})
+}
+
+// packageOf reports whether a file is called as `helm package` calls the archive of a chart with a name.
+func packageOf(file, name string) bool {
+	version, ok := strings.CutPrefix(file, name+"-")
+	version, archive := strings.CutSuffix(version, ".tgz")
+	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	return ok && archive && err == nil
 }
