@@ -196,12 +196,13 @@ func mentions(text, kind, name string) bool {
 	return strings.Contains(text, "kind: "+kind) && strings.Contains(text, "name: "+name)
 }
 
-// mentionedEntry returns the last entry whose text is in the failure: the deepest one.
+// mentionedEntry returns the last entry whose text is in the failure, in quotes: the deepest one. Single quotes
+// also surround what a shell or a person wrote, so that a short text and that of a patch must have double ones.
 func mentionedEntry(failure string, c *build.Closure) (tree.Position, string, bool) {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		e := c.Entries[i]
-		if len(e.Value) > 2 && e.Kind != build.RefInline && strings.Contains(failure, "'"+e.Value+"'") ||
-			strings.Contains(failure, `"`+e.Value+`"`) {
+		single := len(e.Value) > 2 && e.Kind != build.RefInline && strings.Contains(failure, "'"+e.Value+"'")
+		if double := e.Value != "" && strings.Contains(failure, `"`+e.Value+`"`); single || double {
 			return e.Position(), "", true
 		}
 	}

@@ -1,6 +1,12 @@
 package kustomize
 
-import "testing"
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/tree"
+)
 
 // TestSentence checks that kustomize's messages about its own progress are left out.
 func TestSentence(t *testing.T) {
@@ -12,6 +18,26 @@ func TestSentence(t *testing.T) {
 	} {
 		if got := sentence(in); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
+		}
+	}
+}
+
+// TestMentionedEntry checks that an entry is found by its text in quotes, and not by the absence of a text.
+func TestMentionedEntry(t *testing.T) {
+	c := build.Walk(tree.New(fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("resources: [a.yaml]\npatchesJson6902:\n- {target: {name: a}, patch: ab}\ncrds: ['']\n")},
+		"a.yaml":             {Data: []byte("{}")},
+	}, tree.Limits{}), ".", tree.NewTrace())
+	for failure, want := range map[string]string{
+		"cannot use 'a.yaml'":   "kustomization.yaml:1:13",
+		`cannot use "a.yaml"`:   "kustomization.yaml:1:13",
+		`decoding "ab": failed`: "kustomization.yaml:3:30",
+		"decoding 'ab': failed": "",
+		`no namespace ""`:       "",
+		"no namespace ''":       "",
+	} {
+		if at, _, ok := mentionedEntry(failure, c); ok != (want != "") || ok && at.String() != want {
+			t.Errorf("%s: found %v at %s, want %q", failure, ok, at, want)
 		}
 	}
 }
