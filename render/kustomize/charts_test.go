@@ -306,6 +306,33 @@ func TestChanceInCharts(t *testing.T) {
 	}
 }
 
+// TestChanceInKindsAndLists checks that what is unknown of a chart is so after kustomize when it is called kind, is
+// the number of elements or keys, or the whole object.
+func TestChanceInKindsAndLists(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+	for text, want := range map[string]string{
+		"data: {kind: {{ randAlpha 5 }}, x: \"1\"}\n":                                                "data.kind",
+		"list:\n{{- range until (randInt 1 1000 | int) }}\n- {kind: a, apiVersion: b}\n{{- end }}\n": "list",
+		"list: [{{ range until (randInt 1 1000 | int) }}[],{{ end }}]\n":                             "list",
+		"data:\n  {{ randAlpha 5 }}: a\n  kind: b\n":                                                 "data",
+		"{{ randAlpha 5 }}: a\n":                                                                     "",
+	} {
+		s, _ := sourceOf(map[string]string{
+			"kustomization.yaml":          "namePrefix: a-\nhelmCharts: [{name: web, releaseName: app, skipHooks: true}]",
+			"charts/web/Chart.yaml":       chartFiles["Chart.yaml"],
+			"charts/web/values.yaml":      chartFiles["values.yaml"],
+			"charts/web/templates/x.yaml": object + text,
+		}, render.Options{})
+		result := s.Render(context.Background(), at("."))
+		if result.Problem != nil || len(result.Objects) != 1 {
+			t.Fatalf("%s: %v", text, result.Problem)
+		}
+		if unknown := result.Objects[0].Unknown; len(unknown) != 1 || strings.Join(unknown[0].Path, ".") != want {
+			t.Errorf("%s: unknown fields %v, want %q", text, unknown, want)
+		}
+	}
+}
+
 // archives are fetched charts.
 type archives map[artifact.Artifact]string
 

@@ -19,7 +19,7 @@ func Vary(charts []*Chart) (reason string) {
 			if len(o.Unknown) > 0 {
 				content := (&render.Object{JSON: o.JSON}).Content()
 				for _, u := range o.Unknown {
-					vary(content, u.Path)
+					content = vary(content, u.Path)
 					reason = u.Reason
 				}
 				document, varied = string(tree.Encode(content))+"\n", true
@@ -33,25 +33,65 @@ func Vary(charts []*Chart) (reason string) {
 	return reason
 }
 
-// vary changes all scalars at or below a path.
-func vary(at any, path []string) any {
+// vary returns an object with another value at a path. The object keeps its apiVersion and kind.
+func vary(object map[string]any, path []string) map[string]any {
+	out, _ := varied(object, path).(map[string]any)
+	if len(path) == 0 {
+		out["apiVersion"], out["kind"] = object["apiVersion"], object["kind"]
+	}
+	return out
+}
+
+// varied returns a value with another one at a path. If that is a map or list, it also has one more key or
+// element, since those of the unknown one are not known.
+func varied(at any, path []string) any {
+	if len(path) == 0 {
+		switch v := other(at).(type) {
+		case map[string]any:
+			key := "x"
+			for v[key] != nil {
+				key += "x"
+			}
+			v[key] = "x"
+			return v
+		case []any:
+			var last any
+			if len(v) > 0 {
+				last = v[len(v)-1]
+			}
+			return append(v, other(last))
+		default:
+			return v
+		}
+	}
 	switch v := at.(type) {
 	case map[string]any:
-		for key, inner := range v {
-			if len(path) == 0 && key != "apiVersion" && key != "kind" {
-				v[key] = vary(inner, nil)
-			} else if len(path) > 0 && key == path[0] {
-				v[key] = vary(inner, path[1:])
-			}
+		if inner, ok := v[path[0]]; ok {
+			v[path[0]] = varied(inner, path[1:])
 		}
-		return v
 	case []any:
-		for i, inner := range v {
-			if len(path) == 0 || path[0] == strconv.Itoa(i) {
-				v[i] = vary(inner, path[min(1, len(path)):])
-			}
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(v) {
+			v[i] = varied(v[i], path[1:])
 		}
-		return v
+	}
+	return at
+}
+
+// other returns a copy of a value with other scalars.
+func other(at any) any {
+	switch v := at.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			out[key] = other(inner)
+		}
+		return out
+	case []any:
+		var out []any
+		for _, inner := range v {
+			out = append(out, other(inner))
+		}
+		return out
 	case string:
 		return v + "x"
 	case bool:
