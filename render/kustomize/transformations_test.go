@@ -106,3 +106,40 @@ func TestTransformationsAreNoted(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestOperatedOut checks which elements of a list JSON6902 operations removed, each with the index of the moment.
+func TestOperatedOut(t *testing.T) {
+	for operations, want := range map[string]string{
+		"- {op: remove, path: /x/0}\n- {op: remove, path: /x/0}\n":                                                              "b at 4, a at 3",
+		"- {op: add, path: /x/0, value: n}\n- {op: remove, path: /x/2}\n":                                                       "b at 4",
+		"- {op: add, path: /x/-, value: n}\n- {op: remove, path: /x/-1}\n":                                                      "n at 4",
+		"- {op: replace, path: /x/1, value: n}\n- {op: remove, path: /x/1}\n":                                                   "n at 4",
+		"- {op: replace, path: /x, value: [n, m]}\n- {op: remove, path: /x/1}\n":                                                "m at 4",
+		"- {op: copy, from: /x/2, path: /x/0}\n- {op: remove, path: /x/0}\n":                                                    "c at 4",
+		"- {op: move, from: /x/0, path: /x/2}\n":                                                                                "",
+		"- {op: move, from: /x/0, path: /x/2}\n- {op: remove, path: /x/0}\n":                                                    "b at 4",
+		"- {op: move, from: /x/0, path: /y}\n":                                                                                  "a at 3",
+		"- {op: remove, path: /x}\n- {op: add, path: /x, value: [n]}\n- {op: remove, path: /x/0}\n- {op: remove, path: /z/0}\n": "n at 5",
+	} {
+		r, root := sourceOf(fstest.MapFS{
+			"app/kustomization.yaml": {Data: []byte("resources: [c.yaml]\npatches: [{path: p.yaml, target: {kind: C}}]\n")},
+			"app/p.yaml":             {Data: []byte("# operations\n\n" + operations)},
+			"app/c.yaml":             {Data: []byte("{apiVersion: e.com/v1, kind: C, metadata: {name: c}, x: [a, b, c], z: [a]}\n")},
+		})
+		result := r.Render(t.Context(), root)
+		if result.Problem != nil {
+			t.Fatalf("%s: %v", operations, result.Problem)
+		}
+		origins, err := r.Origins(t.Context(), result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, removal := range origins[0].Removals("x") {
+			got = append(got, fmt.Sprintf("%v at %d", removal.Element, removal.Position.Line))
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("%sremoved %q, want %q", operations, text, want)
+		}
+	}
+}
