@@ -1,9 +1,10 @@
 package argocd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
+	"reflect"
 
 	"github.com/preadmit/preadmit/render"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
@@ -43,7 +44,7 @@ func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origi
 	for i := range out {
 		switch {
 		case i < len(done.from) && done.from[i] < len(origins):
-			l := &located{unit: u, inner: origins[done.from[i]], before: before[done.from[i]]}
+			l := &located{unit: u, inner: origins[done.from[i]], before: before[done.from[i]], after: result.Objects[i]}
 			out[i] = origin.New(l.places)
 		case result.Objects[i].Role == render.RoleNamespace:
 			out[i] = u.namespaceOrigin()
@@ -71,8 +72,8 @@ func (p *part) inRepository(o *origin.Origin) *origin.Origin {
 type located struct {
 	*unit
 	inner *origin.Origin
-	// before is the object before the controller added fields.
-	before *render.Object
+	// before is the object before the controller set fields, after is with them.
+	before, after *render.Object
 }
 
 func (l *located) places() origin.Places {
@@ -93,18 +94,19 @@ func (l *located) find(path string, part origin.Part) origin.Place {
 	return l.inner.Place(path, part)
 }
 
-// added returns where a field that the controller adds is written.
+// added returns where a value that the controller sets is written, if it set that of the field.
 func (l *located) added(path string) (origin.Place, bool) {
-	if _, had := origin.Field(l.before.Content(), path); had {
+	value, has := origin.Field(l.after.Content(), path)
+	if before, had := origin.Field(l.before.Content(), path); !has || had && reflect.DeepEqual(before, value) {
 		return origin.Place{}, false
 	}
-	field := ""
-	switch {
-	case path == "metadata.namespace":
-		field = "spec.destination.namespace"
-	case strings.Contains(path, trackingAnnotation), strings.HasPrefix(path, "metadata.labels") && strings.Contains(path, instanceLabel):
-		field = "metadata.name"
-	default:
+	writer, _ := origin.Field(map[string]any{"metadata": map[string]any{
+		"namespace":   "spec.destination.namespace",
+		"annotations": map[string]any{trackingAnnotation: "metadata.name"},
+		"labels":      map[string]any{cmp.Or(l.root.Unit.Application.InstanceLabel, instanceLabel): "metadata.name"},
+	}}, path)
+	field, ok := writer.(string)
+	if !ok {
 		return origin.Place{}, false
 	}
 	at := l.written(field)

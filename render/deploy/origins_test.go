@@ -215,6 +215,58 @@ func TestOriginsOfSync(t *testing.T) {
 	}
 }
 
+// TestOriginsOfTracking locates the marks of an Application: the label and annotation that Argo CD is set to write, also
+// over those of the manifest, and none that it does not write.
+func TestOriginsOfTracking(t *testing.T) {
+	r, graph := expand(t, files(`
+-- app.yaml --
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  source: {repoURL: 'https://git.example.com/r', path: web}
+  destination: {server: 'https://kubernetes.default.svc', namespace: x}
+-- cm.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, namespace: argocd}
+data: {application.resourceTrackingMethod: label, application.instanceLabelKey: example.com/app}
+-- web/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+-- web/b.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: b
+  labels:
+    example.com/app: mine
+    app.kubernetes.io/instance: mine
+`), deploy.Options{Self: []string{"https://git.example.com/r"}})
+	root := unit(t, graph, "Application/argocd/web (in-cluster)")
+	result := r.Render(t.Context(), root)
+	if result.Problem != nil || len(result.Objects) != 2 {
+		t.Fatal(result.Problem)
+	}
+	origins, err := r.Origins(t.Context(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]string{
+		"metadata.namespace":                                   "app.yaml:6:70 app.yaml:6:70",
+		"metadata.labels[example.com/app]":                     "app.yaml:3:18 app.yaml:3:18",
+		"metadata.labels[example.com/app-id]":                  "web/a.yaml:3:1 web/b.yaml:5:3",
+		"metadata.labels[app.kubernetes.io/instance]":          "web/a.yaml:3:1 web/b.yaml:7:33",
+		"metadata.annotations[argocd.argoproj.io/tracking-id]": "web/a.yaml:3:1 web/b.yaml:3:1",
+	} {
+		if got := told(origins[0], field) + " " + told(origins[1], field); got != want {
+			t.Errorf("%s is at %s, want %s", field, got, want)
+		}
+	}
+}
+
 // told returns the place of a field with its chain, if that has more than one step.
 func told(o *origin.Origin, field string) string {
 	out := o.Place(field, origin.Whole).Position.String()
