@@ -55,6 +55,9 @@ var clusterScoped = map[string][]string{
 	"elbv2.k8s.aws":                       {"IngressClassParams"},
 	"pkg.crossplane.io":                   {"*"},
 	"apiextensions.crossplane.io":         {"*"},
+	"ops.crossplane.io":                   {"*"},
+	"protection.crossplane.io":            {"ClusterUsage"},
+	"secrets.crossplane.io":               {"*"},
 	"clusterpedia.io":                     {"*"},
 	"policy.karmada.io":                   {"ClusterPropagationPolicy", "ClusterOverridePolicy"},
 	"logging.banzaicloud.io":              {"Logging", "ClusterFlow"},
@@ -70,11 +73,21 @@ var clusterScoped = map[string][]string{
 	"spire.spiffe.io":                     {"ClusterSPIFFEID", "ClusterStaticEntry", "ClusterFederatedTrustDomain"},
 }
 
+// crossplaneProviders are the domains of the groups of Crossplane's providers: crossplane.io for those of the community,
+// the others for the families of Upbound.
+var crossplaneProviders = []string{"crossplane.io", "aws.upbound.io", "azure.upbound.io", "azuread.upbound.io", "gcp.upbound.io", "gcp-beta.upbound.io", "tf.upbound.io"}
+
 // IsClusterScoped reports whether a custom kind without a known definition is cluster-scoped.
 func IsClusterScoped(group, kind string) bool {
-	kinds, ok := clusterScoped[group]
-	if !ok && strings.HasSuffix(group, ".crossplane.io") {
-		return false
+	if kinds, ok := clusterScoped[group]; ok {
+		return slices.Contains(kinds, kind) || slices.Contains(kinds, "*")
 	}
-	return slices.Contains(kinds, kind) || slices.Contains(kinds, "*")
+	// Managed resources are cluster-scoped. Crossplane v2 also has namespaced ones, in groups with an m before the domain
+	// of the vendor.
+	if strings.HasSuffix(group, ".m.crossplane.io") || strings.HasSuffix(group, ".m.upbound.io") {
+		return kind == "ClusterProviderConfig"
+	}
+	return slices.ContainsFunc(crossplaneProviders, func(domain string) bool {
+		return group == domain || strings.HasSuffix(group, "."+domain)
+	})
 }
