@@ -44,8 +44,19 @@ func (r *Renderer) Reads(string) tree.Trace { return tree.NewTrace() }
 // At implements Source.
 func (r *Renderer) At(string) (render.Root, bool) { return render.Root{}, false }
 
-// Parts implements Source.
-func (r *Renderer) Parts(render.Root) []render.Root { return nil }
+// Parts implements Source. They are those of the kustomizations among the sources whose files are in the repository.
+func (r *Renderer) Parts(root render.Root) (all []render.Root) {
+	u, problem := r.prepare(root)
+	if problem != nil {
+		return nil
+	}
+	for _, p := range u.parts {
+		if k, ok := p.maker.(*kustomizePart); ok && p.top == "." {
+			all = append(all, k.inner.Parts(k.asRoot())...)
+		}
+	}
+	return all
+}
 
 // unit is a root that is being rendered.
 type unit struct {

@@ -50,8 +50,14 @@ func (s *Source) Reads(string) tree.Trace { return tree.NewTrace() }
 // At implements Source.
 func (s *Source) At(string) (render.Root, bool) { return render.Root{}, false }
 
-// Parts implements Source. A refused Kustomization has no parts.
-func (s *Source) Parts(render.Root) []render.Root { return nil }
+// Parts implements Source. They are those of the kustomization that is built, if its files are in the repository.
+func (s *Source) Parts(root render.Root) []render.Root {
+	u, problem := s.prepare(root)
+	if problem != nil || u.home != nil {
+		return nil
+	}
+	return u.inner.Parts(u.asKustomization())
+}
 
 // unit is a root that is being built.
 type unit struct {
