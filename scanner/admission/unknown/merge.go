@@ -179,7 +179,11 @@ func Converted(content map[string]any, fields []render.Unknown) map[string]any {
 		case "apiVersion", "kind":
 			out[key] = item
 		case "metadata":
-			metadata, _ := item.(map[string]any)
+			metadata, ok := item.(map[string]any)
+			if !ok { // unknown as a whole
+				out[key] = item
+				continue
+			}
 			metadata = maps.Clone(metadata)
 			metadata["annotations"] = Value{Field: &fields[0], Maybe: true} // old versions keep fields that they do not have there
 			out[key] = metadata
