@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -163,8 +164,7 @@ func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error
 	}
 	var numbers []int
 	for name, hash := range s.refs {
-		number := 0
-		if n, _ := fmt.Sscanf(name, "refs/pull/%d/head", &number); n == 1 && hash == sha {
+		if number, ok := pullOfHead(name); ok && hash == sha {
 			numbers = append(numbers, number)
 		}
 	}
@@ -172,4 +172,11 @@ func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error
 		return 0, fmt.Errorf("no pull request of %s has the head %s any more", s.remote.URL, sha)
 	}
 	return slices.Max(numbers), nil
+}
+
+// pullOfHead returns the number of the pull request whose head a reference is. ok is false for
+// all other references, such as refs/pull/8/merge.
+func pullOfHead(reference string) (number int, ok bool) {
+	number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(reference, "refs/pull/"), "/head"))
+	return number, err == nil && reference == fmt.Sprintf("refs/pull/%d/head", number)
 }
