@@ -2,7 +2,6 @@ package objects
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -120,10 +119,7 @@ func WriteTreeJSON(w io.Writer, t Tree) error {
 	if t.Clusters == nil {
 		t.Clusters = []TreeCluster{}
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(t); err != nil {
+	if err := escape.EncodeJSON(w, t); err != nil {
 		return fmt.Errorf("write the tree: %w", err)
 	}
 	return nil

@@ -1,13 +1,13 @@
 package objects
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Unit is a unit with its rendered objects, as JSON.
@@ -130,10 +130,7 @@ func WriteUnits(w io.Writer, units []Unit) error {
 	if units == nil {
 		units = []Unit{}
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(map[string]any{"units": units}); err != nil {
+	if err := escape.EncodeJSON(w, map[string]any{"units": units}); err != nil {
 		return fmt.Errorf("write the units: %w", err)
 	}
 	return nil
