@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
@@ -21,16 +22,17 @@ func WriteTest(w io.Writer, r *report.SuiteReport) error {
 // newTestSuite returns the testsuite of a suite. Its first testcase is for the refusals of
 // policies if they are not as expected.
 func newTestSuite(s *report.SuiteResult) Suite {
-	js := Suite{Name: s.Dir}
+	js := Suite{Name: escape.Text(s.Dir)}
 	if f := s.Failure(""); f != nil {
 		js.Add(Case{Name: "policyErrors", Failure: testFailure(s, f)})
 	}
 	for i := range s.Verdicts {
-		c := Case{Name: s.Verdicts[i].Name}
-		switch f := s.Failure(c.Name); {
+		name := s.Verdicts[i].Name
+		c := Case{Name: escape.Text(name)}
+		switch f := s.Failure(name); {
 		case f != nil:
 			c.Failure = testFailure(s, f)
-		case !s.Compared[c.Name]:
+		case !s.Compared[name]:
 			c.Skipped = &Message{Message: outline.VerdictLine(s, &s.Verdicts[i])}
 		}
 		js.Add(c)
