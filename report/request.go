@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // Request is an admission request that was judged, with the response.
 type Request struct {
 	Operation string `json:"operation"`
@@ -24,4 +26,10 @@ type Request struct {
 	// refused before. Values of Secrets are not masked.
 	Object    map[string]any `json:"object,omitempty"`
 	OldObject map[string]any `json:"oldObject,omitempty"`
+}
+
+// HasObjects reports whether the requests of the report have objects, Secrets with their values
+// among them.
+func (r *Report) HasObjects() bool {
+	return slices.ContainsFunc(r.Requests, func(q Request) bool { return q.Object != nil || q.OldObject != nil })
 }

@@ -97,6 +97,9 @@ func runReport(p cli.Process, f *reportFlags) error {
 			return cli.Usagef("%s: a report of lint is not written as %s, want one of %s", f.from, o.Format, strings.Join(known, ", "))
 		}
 	}
+	if saved.Scan != nil && saved.Scan.HasObjects() {
+		f.scan.Private = "json"
+	}
 	return all.Write(p, &f.scan.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
 		opts.Limit, opts.FailOn, opts.Existing, opts.By = f.limit, f.scan.FailOn.Value, f.scan.Existing, f.scan.By.Values
 		return format.WriteSaved(w, name, saved, opts)

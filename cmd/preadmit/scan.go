@@ -92,6 +92,9 @@ func runScan(ctx context.Context, p cli.Process, f *scan.Flags) error {
 	if err != nil {
 		return err
 	}
+	if result.HasObjects() {
+		f.Private = "json"
+	}
 	err = outputs.Write(p, &f.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
 		opts.FailOn, opts.Existing, opts.By = cfg.FailOn, f.Existing, f.By.Values
 		return format.Write(w, name, result, opts)

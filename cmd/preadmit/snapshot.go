@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -81,7 +82,7 @@ func runSnapshot(ctx context.Context, p cli.Process, f *snapshotFlags) error {
 	if f.output == "-" {
 		_, err = p.Stdout.Write(data)
 	} else {
-		err = os.WriteFile(f.output, data, 0o600)
+		err = cli.WritePrivateFile(f.output, func(w io.Writer) error { _, err := w.Write(data); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("write the snapshot: %w", err)

@@ -19,6 +19,9 @@ type OutputFlags struct {
 	Outputs        Words
 	Color          Choice
 	Verbose, Quiet bool
+	// Private is the format of files that only the user may read, because the report in it has
+	// values of Secrets; empty if no format has.
+	Private string
 	// Given reports whether a flag is on the command line.
 	Given func(name string) bool
 }
@@ -147,7 +150,11 @@ func (all Outputs) Write(p Process, f *OutputFlags, write ReportWriter) error {
 	opts := format.Options{Verbose: f.Verbose, Quiet: f.Quiet}
 	for _, o := range all[1:] {
 		opts.Color = f.Color.Value == "always"
-		if err := WriteFile(o.path, func(w io.Writer) error { return write(w, o.Format, opts) }); err != nil {
+		file := WriteFile
+		if o.Format == f.Private {
+			file = WritePrivateFile
+		}
+		if err := file(o.path, func(w io.Writer) error { return write(w, o.Format, opts) }); err != nil {
 			return fmt.Errorf("write %s: %w", o.path, err)
 		}
 	}
@@ -168,53 +175,4 @@ func (all Outputs) insteadOf(stdout io.Writer) bool {
 	file, ok := stdout.(*os.File)
 	other := slices.ContainsFunc(all[1:], func(o Output) bool { return o.Format != "text" })
 	return all[0].implied && other && ok && term.IsTerminal(int(file.Fd()))
-}
-
-// WriteFile replaces a file atomically. It writes directly to a file that is not regular, such
-// as a pipe or /dev/null.
-func WriteFile(path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return closing(file, write)
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temporary.Name())
-		}
-	}()
-	if err := temporary.Chmod(0o644); err != nil {
-		_ = temporary.Close()
-		return err
-	}
-	if err := closing(temporary, write); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
-}
-
-// AppendFile appends text to a file, and creates it if necessary.
-func AppendFile(path, text string) error {
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return closing(file, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
-func closing(file *os.File, write func(io.Writer) error) error {
-	if err := write(file); err != nil {
-		_ = file.Close()
-		return err
-	}
-	return file.Close()
 }
