@@ -103,6 +103,8 @@ type Part struct {
 	Bindings []string `json:"bindings,omitempty"`
 	// Objects are the objects of the requests.
 	Objects []PartObject `json:"objects,omitempty"`
+	// Elsewhere are the roots of the report's charts that are in none of these targets.
+	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
 // PartObject identifies an object of a root.
@@ -124,6 +126,13 @@ func ScanPart(ctx context.Context, in Input) (*Part, error) {
 	for id := range out.objects {
 		p.Objects = append(p.Objects, PartObject{id.root, id.object})
 	}
+	for _, c := range s.report.Charts {
+		if !slices.ContainsFunc(s.targets, func(t *target.Target) bool {
+			return slices.ContainsFunc(t.Roots, func(id render.RootID) bool { return id.String() == c.Root })
+		}) {
+			p.Elsewhere = append(p.Elsewhere, c.Root)
+		}
+	}
 	return p, nil
 }
 
@@ -138,7 +147,7 @@ func Join(parts []*Part) *report.Report {
 	})
 	joined := *parts[0].Report
 	joined.Findings, joined.Indeterminate, joined.Diagnostics, joined.Requests = []report.Finding{}, []report.Indeterminate{}, []report.Diagnostic{}, nil
-	sum := report.Summary{Roots: joined.Summary.Roots, NoPolicies: joined.Summary.NoPolicies}
+	sum := report.Summary{Roots: joined.Summary.Roots, NoPolicies: joinNoPolicies(parts)}
 	var versions []string
 	policies, bindings := map[string]bool{}, map[string]bool{}
 	objects := map[objectID]bool{}
@@ -180,8 +189,48 @@ func Join(parts []*Part) *report.Report {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Configuration, b.Configuration), cmp.Compare(a.Name, b.Name))
 	})
 	sum.Webhooks = slices.Compact(sum.Webhooks)
+	joined.Charts = joinCharts(parts)
 	joined.Summary = sum
 	return &joined
+}
+
+// joinNoPolicies returns why no policy was in force for the requests of all parts; nil if one was for those of any
+// part. A part without requests may have no policies either, and none to report.
+func joinNoPolicies(parts []*Part) (none *report.NoPolicies) {
+	for _, p := range parts {
+		of := &p.Report.Summary
+		switch {
+		case of.NoPolicies == nil && of.Requests > 0:
+			return nil
+		case of.NoPolicies != nil && (none == nil || of.NoPolicies.Required && !none.Required):
+			none = of.NoPolicies
+		}
+	}
+	return none
+}
+
+// joinCharts returns the charts of all parts, each as the first part has it that judges its root. Unread holds only
+// if it does in all parts that judge the root.
+func joinCharts(parts []*Part) (all []report.ChartChange) {
+	type id struct{ root, chart, from, to string }
+	at, judged := map[id]int{}, map[id]bool{}
+	for _, p := range parts {
+		for _, c := range p.Report.Charts {
+			key, judges := id{c.Root, c.Chart, c.From, c.To}, !slices.Contains(p.Elsewhere, c.Root)
+			i, known := at[key]
+			switch {
+			case !known:
+				at[key] = len(all)
+				all = append(all, c)
+			case judges && !judged[key]:
+				all[i] = c
+			case judges:
+				all[i].Unread = all[i].Unread && c.Unread
+			}
+			judged[key] = judged[key] || judges
+		}
+	}
+	return all
 }
 
 // addSummary adds the counts of a part to the sums.
@@ -189,9 +238,6 @@ func addSummary(to, of *report.Summary) {
 	to.Requests += of.Requests
 	to.Evaluations += of.Evaluations
 	to.Webhooks = append(to.Webhooks, of.Webhooks...)
-	if to.NoPolicies != nil && of.NoPolicies == nil && of.Requests > 0 {
-		to.NoPolicies = nil
-	}
 	if worse(of.Roots, to.Roots) {
 		to.Roots = of.Roots // a chart may not render for this version
 	}

@@ -55,3 +55,61 @@ func TestJoin(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestJoinNoPolicies checks that required policies are missing in the joined report also if the
+// first part makes no requests and has nothing to report.
+func TestJoinNoPolicies(t *testing.T) {
+	none, required := &report.NoPolicies{Why: "x"}, &report.NoPolicies{Why: "x", Required: true}
+	type summary = report.Summary
+	for name, test := range map[string]struct {
+		first, second summary
+		want          *report.NoPolicies
+	}{
+		"the first has no requests":  {summary{}, summary{Requests: 1, NoPolicies: required}, required},
+		"the second has no requests": {summary{Requests: 1, NoPolicies: required}, summary{}, required},
+		"one has policies":           {summary{Requests: 1}, summary{Requests: 1, NoPolicies: required}, nil},
+		"the other has policies":     {summary{Requests: 1, NoPolicies: required}, summary{Requests: 1}, nil},
+		"one requires them":          {summary{Requests: 1, NoPolicies: none}, summary{Requests: 1, NoPolicies: required}, required},
+		"no requests":                {summary{}, summary{}, nil},
+	} {
+		got := scanner.Join([]*scanner.Part{
+			{Release: release.Release{Version: "v1.34.0"}, Report: &report.Report{Summary: test.first}},
+			{Release: release.Release{Version: "v1.36.3"}, Report: &report.Report{Summary: test.second}},
+		})
+		if d := cmp.Diff(test.want, got.Summary.NoPolicies); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if want := report.VerdictIncomplete; test.want != nil && got.Verdict("deny", false) != want {
+			t.Errorf("%s: verdict %v, want %v", name, got.Verdict("deny", false), want)
+		}
+	}
+}
+
+// TestJoinCharts checks that policies read nothing of a new chart version only if those of no
+// release do, and that parts count only for the roots that they judge.
+func TestJoinCharts(t *testing.T) {
+	part := func(version string, chart report.ChartChange, elsewhere ...string) *scanner.Part {
+		chart.Root, chart.Chart, chart.From, chart.To = "r", "c", "1", "2"
+		return &scanner.Part{
+			Release: release.Release{Version: version}, Elsewhere: elsewhere,
+			Report: &report.Report{Charts: []report.ChartChange{chart}},
+		}
+	}
+	read, unread := report.ChartChange{Added: 1}, report.ChartChange{Added: 2, Unread: true}
+	for name, test := range map[string]struct {
+		parts []*scanner.Part
+		want  report.ChartChange
+	}{
+		"read by the second":     {[]*scanner.Part{part("v1.34.0", unread), part("v1.36.3", read)}, report.ChartChange{Added: 2}},
+		"read by the first":      {[]*scanner.Part{part("v1.34.0", read), part("v1.36.3", unread)}, report.ChartChange{Added: 1}},
+		"unread":                 {[]*scanner.Part{part("v1.34.0", unread), part("v1.36.3", unread)}, unread},
+		"only the second's":      {[]*scanner.Part{part("v1.34.0", read, "r"), part("v1.36.3", unread)}, unread},
+		"only the first's":       {[]*scanner.Part{part("v1.34.0", unread), part("v1.36.3", read, "r")}, unread},
+		"of no target of either": {[]*scanner.Part{part("v1.34.0", read, "r"), part("v1.36.3", read, "r")}, read},
+	} {
+		test.want.Root, test.want.Chart, test.want.From, test.want.To = "r", "c", "1", "2"
+		if d := cmp.Diff([]report.ChartChange{test.want}, scanner.Join(test.parts).Charts); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
