@@ -3,12 +3,12 @@ package scanner
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -41,26 +41,43 @@ func chartVersions(base, head *change.Rendered) (all []chartVersion) {
 	if was.Application == nil || is.Application == nil {
 		return all
 	}
-	before := map[string]string{}
-	for _, s := range was.Application.Sources {
-		if s.IsChart() {
-			before[s.Artifact.Name] = s.Artifact.Version
-		}
+	app, err := argocd.Parse(is.Object)
+	if err != nil {
+		return all
 	}
-	several := len(is.Application.Sources) > 1
-	for i, s := range is.Application.Sources {
-		if !s.IsChart() {
-			continue
-		}
-		if version, ok := before[s.Artifact.Name]; ok && version != s.Artifact.Version {
-			field := "spec.source.targetRevision"
-			if several {
-				field = fmt.Sprintf("spec.sources[%d].targetRevision", i)
-			}
-			all = append(all, chartVersion{s.Artifact.Name, version, s.Artifact.Version, field})
+	previous := previousCharts(was.Application, is.Application)
+	for i := range is.Application.Sources {
+		before, after := previous[i], is.Application.Sources[i].Artifact
+		if before != nil && before.Version != after.Version {
+			all = append(all, chartVersion{after.Name, before.Version, after.Version, app.SourceField(i) + ".targetRevision"})
 		}
 	}
 	return all
+}
+
+// previousCharts returns, by the index of their source, the charts of an Application that it had before: the same
+// version if it is there, else another version of the same repository, else a chart of the same name elsewhere.
+func previousCharts(was, is *render.Application) map[int]*render.Artifact {
+	previous, used := map[int]*render.Artifact{}, map[*render.Artifact]bool{}
+	for _, same := range []func(a, b *render.Artifact) bool{
+		func(a, b *render.Artifact) bool { return a.URL == b.URL && a.Name == b.Name && a.Version == b.Version },
+		func(a, b *render.Artifact) bool { return a.URL == b.URL && a.Name == b.Name },
+		func(a, b *render.Artifact) bool { return a.Name == b.Name },
+	} {
+		for i := range is.Sources {
+			if !is.Sources[i].IsChart() || previous[i] != nil {
+				continue
+			}
+			for j := range was.Sources {
+				before := was.Sources[j].Artifact
+				if was.Sources[j].IsChart() && !used[before] && same(before, is.Sources[i].Artifact) {
+					previous[i], used[before] = before, true
+					break
+				}
+			}
+		}
+	}
+	return previous
 }
 
 // charts returns the charts whose version changes, with the changed objects of their units. read has the units with a
