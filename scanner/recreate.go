@@ -8,8 +8,10 @@ import (
 
 	apiserver "k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -65,25 +67,82 @@ func (r *review) chooseApplier() recreation {
 	return never
 }
 
-// immutable matches messages that Flux treats as the refusal of a change of an immutable field although the server
+// immutableField matches messages that Flux treats as the refusal of a change of an immutable field although the server
 // itself did not send them (github.com/fluxcd/pkg/ssa/errors, IsImmutableError).
-var immutable = regexp.MustCompile(`is\simmutable|immutable\sfield`)
+var immutableField = regexp.MustCompile(`is\simmutable|immutable\sfield`)
 
-// isImmutable reports whether a tool treats the responses to an update as the refusal of a change of an immutable
+// isImmutable reports whether a tool may treat the response to an update as the refusal of a change of an immutable
 // field. Tools do so for every response with the reason Invalid or Conflict, which includes denials by policies
 // that set no other reason (k8s.io/kubectl/pkg/cmd/apply, patcher.Patch).
-func (r *review) isImmutable(verdicts ...server.Verdict) bool {
-	for _, v := range verdicts {
-		if v.Refusal != nil {
-			return isInvalid(v.Refusal.ErrStatus.Code)
-		}
-		for _, d := range v.Denials() {
-			if isInvalid(d.Code) || r.applier == apply.Flux && immutable.MatchString(d.Message) {
-				return true
-			}
-		}
+func (r *review) isImmutable(v *server.Verdict) bool {
+	if v.Refusal != nil {
+		return isInvalid(v.Refusal.ErrStatus.Code)
 	}
-	return false
+	immutable, _ := r.denialsOf(v)
+	return len(immutable) > 0
+}
+
+// denialsOf returns the denials that a server may respond with: those for which a tool recreates the object, and the
+// others. A server responds with the first denial of one policy, binding and param; which of these comes first is
+// random (k8s.io/apiserver/pkg/admission/plugin/policy/validating, Dispatch).
+func (r *review) denialsOf(v *server.Verdict) (immutable, others []policy.Decision) {
+	type source struct {
+		policy  *policy.Policy
+		binding *policy.Binding
+		param   *admission.Object
+	}
+	seen, responses := map[source]bool{}, v.Denials()
+	for _, d := range v.Decisions {
+		if !d.Denies() {
+			continue
+		}
+		response := responses[0]
+		responses = responses[1:]
+		by := source{d.Policy, d.Binding, d.Param}
+		switch {
+		case seen[by]:
+		case isInvalid(response.Code), r.applier == apply.Flux && immutableField.MatchString(response.Message):
+			immutable = append(immutable, d)
+		default:
+			others = append(others, d)
+		}
+		seen[by] = true
+	}
+	return immutable, others
+}
+
+// refusedOtherwise returns the part of the response to an update after which a tool does not recreate the object:
+// another refusal, or the denials for other reasons. ok is false if there is no such part.
+func (r *review) refusedOtherwise(v server.Verdict) (rest server.Verdict, ok bool) {
+	if v.Refusal != nil {
+		return v, !isInvalid(v.Refusal.ErrStatus.Code)
+	}
+	_, v.Decisions = r.denialsOf(&v)
+	v.Warnings, v.Dropped = nil, nil
+	return v, len(v.Decisions) > 0
+}
+
+// recreateRefused judges an update that is refused because of an immutable field: the requests that recreate the
+// object, and the refusals for other reasons, by the policies in force, by the proposed ones, or by another policy.
+func (r *review) recreateRefused(ctx context.Context, inForce, final server.Verdict) error {
+	r.capture(&final, string(r.Operation()), nil)
+	now, isRefused := r.refusedOtherwise(inForce)
+	next, willBeRefused := r.refusedOtherwise(final)
+	if isRefused || willBeRefused {
+		before, err := r.judgeBefore(ctx, r.Before, nil)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !isRefused:
+			now = server.Verdict{}
+		case !willBeRefused:
+			next = now
+		}
+		r.server(next, before)
+		r.decisions(now, next, before)
+	}
+	return r.recreate(ctx)
 }
 
 // isInvalid reports whether the code of a response means that an object is invalid or in conflict.
@@ -119,5 +178,5 @@ func (r *review) instead(ctx context.Context, pairs ...target.Pair) error {
 // have deleted the object: a finished Job, after its ttlSecondsAfterFinished.
 func (r *review) mayBeGone(final server.Verdict) bool {
 	return r.Operation() == apiserver.Update && r.Live == nil && target.Expires(r.Base) &&
-		final.Refusal != nil && immutable.MatchString(final.Refusal.ErrStatus.Message)
+		final.Refusal != nil && immutableField.MatchString(final.Refusal.ErrStatus.Message)
 }

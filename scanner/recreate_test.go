@@ -2,9 +2,11 @@ package scanner_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
@@ -232,6 +234,66 @@ spec: {policyName: kept, validationActions: [Deny]}
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s, %s, %s: %q, want %q", test.by, test.annotation, test.validation, got, test.want)
+		}
+	}
+}
+
+// TestRecreatedBySome checks that an update is judged as well where a tool recreates the object only after some of
+// the refusals: those by the policies in force, by the proposed ones, or by one of several policies.
+func TestRecreatedBySome(t *testing.T) {
+	const settings = `
+-- app/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop, annotations: {kustomize.toolkit.fluxcd.io/force: enabled}}
+data: {mode: "1"}
+`
+	const kept = `
+-- policies/NAME.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: NAME}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
+  validations: [VALIDATIONS]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: NAME}
+spec: {policyName: NAME, validationActions: [Deny]}
+`
+	const invalid = `{expression: "object.data == oldObject.data", message: keep it}`
+	const forbidden = `{expression: "object.data == oldObject.data", message: never, reason: Forbidden}`
+	for _, test := range []struct {
+		base, head string
+		want       []string
+	}{
+		{invalid, invalid, nil},
+		{forbidden, forbidden, []string{"UPDATE never inForce"}},
+		{invalid, forbidden, []string{"UPDATE never proposed"}},
+		{forbidden, invalid, []string{"UPDATE never inForce"}},
+		{invalid + ", " + forbidden, invalid + ", " + forbidden, nil},
+		{invalid + "; " + forbidden, invalid + "; " + forbidden, []string{"UPDATE never inForce"}},
+		{forbidden + ", " + invalid, forbidden + ", " + invalid, []string{"UPDATE never inForce", "UPDATE keep it inForce"}},
+	} {
+		tree := func(validations, mode string) string {
+			text := strings.ReplaceAll(settings, `"1"`, mode)
+			for i, of := range strings.Split(validations, "; ") {
+				text += strings.NewReplacer("VALIDATIONS", of, "NAME", "kept"+strconv.Itoa(i)).Replace(kept)
+			}
+			return text
+		}
+		in := input(tree(test.base, `"1"`), tree(test.head, `"2"`))
+		in.Config.Applier = string(apply.Flux)
+		var got []string
+		for _, f := range mustScan(t, in).Findings {
+			if f.Status == report.StatusNew {
+				got = append(got, strings.TrimSpace(f.Operation+" "+f.Message+" "+string(f.Policies)))
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s, then %s: %q, want %q", test.base, test.head, got, test.want)
 		}
 	}
 }

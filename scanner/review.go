@@ -109,9 +109,8 @@ func (r *review) changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if again == whenRefused && r.isImmutable(inForce, final) {
-		r.capture(&final, string(r.Operation()), nil)
-		return r.recreate(ctx)
+	if again == whenRefused && (r.isImmutable(&inForce) || r.isImmutable(&final)) {
+		return r.recreateRefused(ctx, inForce, final)
 	}
 	if r.mayBeGone(final) {
 		r.capture(&final, string(r.Operation()), nil)
