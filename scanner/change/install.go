@@ -9,22 +9,17 @@ import (
 )
 
 // install marks the releases of the head as installed or upgraded. A release is upgraded if both sides have it,
-// otherwise installed. A release that replaces a different release or chart of the base is installed again.
+// otherwise installed. A release that replaces a different release or chart of the base is installed again. Those of
+// the base are upgraded, also where the head no longer has them: the cluster has had them for an unknown time.
 func (c *Change) install() {
 	if c.Base == nil {
 		return
 	}
 	identity := func(root render.Root) render.RootID { return render.RootID{Object: root.Object, Cluster: root.Cluster} }
-	sides, before := map[render.RootID]int{}, map[render.RootID]int{}
-	for _, s := range c.Trees() {
-		for i, root := range s.Graph.Units {
-			if root.Kind != render.KindHelm {
-				continue
-			}
-			sides[identity(root)]++
-			if s == c.Base {
-				before[identity(root)] = i
-			}
+	before := map[render.RootID]int{}
+	for i, root := range c.Base.Graph.Units {
+		if root.Kind == render.KindHelm {
+			before[identity(root)] = i
 		}
 	}
 	for i, root := range c.Head.Graph.Units {
@@ -32,9 +27,6 @@ func (c *Change) install() {
 			continue
 		}
 		at, was := before[identity(root)]
-		if sides[identity(root)] > 1 && !was {
-			continue
-		}
 		u, r := *root.Unit, *root.Unit.Release
 		if was {
 			before := c.Base.Graph.Units[at].Unit

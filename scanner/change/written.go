@@ -108,7 +108,7 @@ func (s *Side) isAppliedBy(ctx context.Context, root render.Root, name string) b
 
 // holdsObject reports whether an object that a unit's parent renders is written in a file.
 func holdsObject(ctx context.Context, u *render.Unit, name string) bool {
-	for i := 0; ; i++ {
+	for i := 0; u.Origins != nil; i++ {
 		o, err := u.Origins(ctx, u.Parent, i)
 		if err != nil || o == nil {
 			return false
@@ -117,6 +117,7 @@ func holdsObject(ctx context.Context, u *render.Unit, name string) bool {
 			return true
 		}
 	}
+	return false
 }
 
 // DecidesOthers reports whether a file may decide objects of a root that are not written in it.
