@@ -187,6 +187,9 @@ webhooks:
 		{hooks("configmaps", "CREATE", ""), cm("app/x.yaml", "x", "1"), named + " (failurePolicy Fail: a.example.com)"},
 		{hooks("configmaps", "UPDATE", ""), cm("app/x.yaml", "x", "1"), ""},
 		{hooks("secrets", "'*'", ""), cm("app/x.yaml", "x", "1"), ""},
+		{hooks("configmaps/status, '*/scale'", "'*'", ""), cm("app/x.yaml", "x", "1"), ""},
+		{hooks("configmaps/*", "'*'", "  failurePolicy: Ignore"), cm("app/x.yaml", "x", "1"), named},
+		{hooks("'*'", "'*'", ""), "\n-- app/x.yaml --\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: other}\n", ""},
 		{hooks("pods", "CREATE", ""), "\n-- app/x.yaml --\n" + rolling, named + " (failurePolicy Fail: a.example.com)"},
 	} {
 		base := test.hooks

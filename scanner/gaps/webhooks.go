@@ -104,9 +104,20 @@ func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing 
 
 func matchesAny(rule v1.RuleWithOperations, asked map[Asked]bool) bool {
 	for a := range asked {
+		if a.Group == v1.GroupName && configuration[a.Resource] {
+			continue
+		}
 		if written.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, a.Group, a.Resource, a.Operation) {
 			return true
 		}
 	}
 	return false
+}
+
+// configuration has the resources of admissionregistration.k8s.io whose requests are sent to no webhook
+// (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules, IsExemptAdmissionConfigurationResource).
+var configuration = map[string]bool{
+	"validatingwebhookconfigurations": true, "mutatingwebhookconfigurations": true,
+	"validatingadmissionpolicies": true, "validatingadmissionpolicybindings": true,
+	"mutatingadmissionpolicies": true, "mutatingadmissionpolicybindings": true,
 }

@@ -97,15 +97,15 @@ func ResourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
 	return rules
 }
 
-// RuleMayMatch reports whether a rule may match requests for a resource, "" for an unknown one. It
-// ignores versions.
+// RuleMayMatch reports whether a rule may match requests for a resource, "" for an unknown one, and
+// not only those for its subresources. It ignores versions.
 func RuleMayMatch(rule v1.NamedRuleWithOperations, group, resource string, op apiserver.Operation) bool {
 	return slices.ContainsFunc(rule.Operations, func(o v1.OperationType) bool { return o == v1.OperationAll || string(o) == string(op) }) &&
 		slices.ContainsFunc(rule.APIGroups, func(g string) bool { return g == "*" || g == group || equivalentGroups(g, group) }) &&
-		(resource == "" || slices.ContainsFunc(rule.Resources, func(r string) bool {
-			name, _, _ := strings.Cut(r, "/")
-			return name == "*" || name == resource
-		}))
+		slices.ContainsFunc(rule.Resources, func(r string) bool {
+			name, subresource, _ := strings.Cut(r, "/")
+			return (subresource == "" || subresource == "*") && (resource == "" || name == "*" || name == resource)
+		})
 }
 
 // equivalentGroups reports whether one resource is served in both groups, so that a rule for one
