@@ -49,16 +49,35 @@ func Parse(path string, data []byte) (*Document, error) {
 func ParseAll(path string, data []byte) ([]*Document, error) {
 	var all []*Document
 	for _, part := range split(string(data)) {
-		var document yaml.Node
-		if err := yaml.Unmarshal([]byte(part.text), &document); err != nil {
-			return all, syntaxError(path, err, part.offset)
+		top, err := part.parse(path)
+		if err != nil {
+			return all, err
 		}
-		if len(document.Content) == 0 || document.Content[0].ShortTag() == "!!null" {
-			continue
+		if top != nil {
+			all = append(all, newDocument(path, part.text, part.offset, top))
 		}
-		all = append(all, newDocument(path, part.text, part.offset, document.Content[0]))
 	}
 	return all, nil
+}
+
+// parse returns the top node of a part, or nil if it is empty. Anything after "...", and a document after a "---" line
+// that ends without a line feed, is an error: kubectl would drop it without a word.
+func (p part) parse(path string) (top *yaml.Node, err error) {
+	for decoder := yaml.NewDecoder(strings.NewReader(p.text)); ; {
+		var document yaml.Node
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return top, nil
+		case err != nil:
+			return nil, syntaxError(path, err, p.offset)
+		case document.Content[0].ShortTag() == "!!null":
+		case top != nil:
+			return nil, &Error{Path: path, Line: document.Line + p.offset, Column: max(document.Column, 1),
+				Message: "a second YAML document that kubectl would drop: end the line of its --- and the one before with a line feed"}
+		default:
+			top = document.Content[0]
+		}
+	}
 }
 
 func newDocument(path, text string, offset int, top *yaml.Node) *Document {
@@ -78,7 +97,7 @@ func split(text string) []part {
 	var current strings.Builder
 	start := 0
 	for i, line := range strings.SplitAfter(text, "\n") {
-		if line == "---" || strings.HasPrefix(line, "---\n") || strings.HasPrefix(line, "---\r") || strings.HasPrefix(line, "--- ") {
+		if after, ok := strings.CutPrefix(line, "---"); ok && (after == "" || strings.ContainsAny(after[:1], " \t\r\n")) {
 			all = append(all, part{current.String(), start})
 			current.Reset()
 			start = i

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,12 +18,7 @@ func (d *Document) withQuotedLetters() string {
 	if !strings.ContainsAny(d.text, letters) {
 		return d.text
 	}
-	lines := []int{0}
-	for i, c := range []byte(d.text) {
-		if c == '\n' {
-			lines = append(lines, i+1)
-		}
-	}
+	lines := lineStarts(d.text)
 	var found []int
 	var look func(*yaml.Node)
 	look = func(n *yaml.Node) {
@@ -40,6 +36,20 @@ func (d *Document) withQuotedLetters() string {
 		text = text[:at] + `"` + text[at:at+1] + `"` + text[at+1:]
 	}
 	return text
+}
+
+// lineStarts returns the positions of the lines of a text, which the parser of YAML ends at more characters than a line
+// feed.
+func lineStarts(text string) []int {
+	starts := []int{0}
+	for i, c := range text {
+		switch {
+		case c == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+		case strings.ContainsRune("\n\r\u0085\u2028\u2029", c):
+			starts = append(starts, i+utf8.RuneLen(c))
+		}
+	}
+	return starts
 }
 
 // letter returns the position of a node in the text if it is a plain y or n. lines are the positions of

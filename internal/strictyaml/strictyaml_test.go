@@ -208,6 +208,53 @@ func TestParseAll(t *testing.T) {
 	}
 }
 
+// TestParseAllLosesNoDocument checks that every document of a file is returned or refused, whatever separates it.
+func TestParseAllLosesNoDocument(t *testing.T) {
+	const dropped = "a second YAML document that kubectl would drop: end the line of its --- and the one before with a line feed"
+	const after = "not valid YAML: did not find expected <document start>"
+	for text, want := range map[string]string{
+		"a: 1\n---\t\nb: 2":                "1 3",
+		"a: 1\n---\t# x\nb: 2\n":           "1 3",
+		"a: 1\r\n---\r\nb: 2\r\n":          "1 3",
+		"a: 1\n--- \nb: 2\n":               "1 3",
+		"a: 1\n---  # x\nb: 2\n---":        "1 3",
+		"a: 1\n...\n---\nb: 2\n...\n":      "1 4",
+		"a: |\n  ---\n  ...\nb: 2\n":       "1",
+		"a: 1\n...\nb: 2":                  "m.yaml:3:1: " + after,
+		"a: 1\n---\nb: 2\n... # x\nc: 3\n": "1\nm.yaml:5:1: " + after,
+		"a: 1\r---\rb: 2\r":                "m.yaml:2:1: " + dropped,
+		"a: 1\u2028---\u2028b: 2\n":        "m.yaml:2:1: " + dropped,
+		"---\ra: 1\r---\r---\rb: 2":        "m.yaml:4:1: " + dropped,
+	} {
+		documents, err := ParseAll("m.yaml", []byte(text))
+		var lines []string
+		for _, d := range documents {
+			lines = append(lines, fmt.Sprint(d.offset+d.top.Line))
+		}
+		got := strings.Join(lines, " ")
+		if err != nil {
+			got = strings.TrimPrefix(got+"\n"+err.Error(), "\n")
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLettersAfterOtherLineEnds checks that a plain y stays a string after any character that ends a line for YAML.
+func TestLettersAfterOtherLineEnds(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029"} {
+		documents, err := ParseAll("m.yaml", []byte("words: ["+end+" a,"+end+"]"+end+"name: y\n"))
+		if err != nil || len(documents) != 1 {
+			t.Fatalf("%q: %d documents, error %v", end, len(documents), err)
+		}
+		var got manifest
+		if err := documents[0].DecodeManifest(&got); err != nil || got.Name != "y" {
+			t.Errorf("%q: the name %q, error %v; want y", end, got.Name, err)
+		}
+	}
+}
+
 // TestFail checks that a mistake in an absent field is reported at its nearest ancestor in the
 // document.
 func TestFail(t *testing.T) {
