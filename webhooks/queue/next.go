@@ -30,14 +30,14 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 		}
 		if t.value.Holder != nil {
 			err := q.cutOff(ctx, t)
-			q.schedule.endClaim(t.key, false)
+			q.schedule.endClaim(t)
 			if err := q.refused(ctx, t, err); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		claim, err := q.claim(ctx, t)
-		q.schedule.endClaim(t.key, err == nil)
+		q.schedule.endClaim(t)
 		if err == nil {
 			return claim, nil
 		}

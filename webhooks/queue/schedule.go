@@ -27,8 +27,11 @@ type schedule struct {
 	next     int
 	// claims are the claims of this process, by subject.
 	claims map[string]*Claim
-	// working counts what this process claims or works on, by subject. While isolated is set, a job
-	// that has to be worked on alone is among them.
+	// claiming has the subjects that this process tries to claim, or whose expired holder it removes.
+	claiming map[string]bool
+	// working counts what this process claims or works on, by subject: pick counts an attempt until
+	// endClaim, and track counts a claim until endWork. While isolated is set, a job that has to be
+	// worked on alone is among them.
 	working  map[string]int
 	isolated bool
 	// news is closed when there may be something to pick.
@@ -45,14 +48,13 @@ type pendingJob struct {
 	seen time.Time
 	// since is the sequence at which the current holder was first seen.
 	since uint64
-	// claiming is set while this process tries to claim it.
-	claiming bool
 }
 
 func newSchedule(c Config, owner string) *schedule {
 	return &schedule{
 		lease: c.Lease, most: c.PerInstallation, alone: c.URL == "", owner: owner,
-		jobs: map[string]*pendingJob{}, lists: map[int64]jobList{}, claims: map[string]*Claim{}, working: map[string]int{}, news: make(chan struct{}),
+		jobs: map[string]*pendingJob{}, lists: map[int64]jobList{}, claims: map[string]*Claim{}, claiming: map[string]bool{}, working: map[string]int{},
+		news: make(chan struct{}),
 	}
 }
 
@@ -110,11 +112,8 @@ func (s *schedule) leave(installation int64) {
 // insert adds a subject to the list of its installation; old is its previous state, or nil.
 func (s *schedule) insert(old *pendingJob, e entry[record]) {
 	t := &pendingJob{entry: e, since: e.sequence, seen: s.lastSeen(old, e)}
-	if old != nil {
-		t.claiming = old.claiming
-		if e.value.Holder != nil && old.value.holds(e.value.Holder.Claim) {
-			t.since = old.since
-		}
+	if old != nil && e.value.Holder != nil && old.value.holds(e.value.Holder.Claim) {
+		t.since = old.since
 	}
 	installation := e.value.Job.Installation
 	l := s.lists[installation]
@@ -161,7 +160,7 @@ func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news 
 			s.working[t.key]++
 			s.isolated = t.value.Alone
 		}
-		t.claiming = true
+		s.claiming[t.key] = true
 		s.next = (at + 1) % len(s.rotation)
 		return t, 0, nil
 	}
@@ -174,7 +173,7 @@ func (s *schedule) first(l jobList, now time.Time) (*pendingJob, time.Duration) 
 	busy := s.busy(l)
 	for _, t := range l {
 		switch left := s.left(t, now); {
-		case t.claiming:
+		case s.claiming[t.key]:
 		case left > 0:
 			soon = min(soon, left)
 		case s.most > 0 && busy >= s.most && t.value.Holder == nil:
@@ -193,7 +192,7 @@ func (s *schedule) busy(l jobList) int {
 	}
 	busy := 0
 	for _, t := range l {
-		if t.claiming || t.value.Holder != nil {
+		if s.claiming[t.key] || t.value.Holder != nil {
 			busy++
 		}
 	}
@@ -209,21 +208,19 @@ func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
 	return rest
 }
 
-// endClaim ends an attempt to claim a subject. If it was claimed, it counts as worked on.
-func (s *schedule) endClaim(key string, claimed bool) {
+// endClaim ends the attempt for which pick returned t. A claim that came of it counts by itself, see track.
+func (s *schedule) endClaim(t *pendingJob) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if t := s.jobs[key]; t != nil {
-		t.claiming = false
-	}
-	if !claimed {
-		s.free(key)
+	delete(s.claiming, t.key)
+	if t.value.Holder == nil {
+		s.free(t.key)
 	}
 	close(s.news)
 	s.news = make(chan struct{})
 }
 
-// endWork ends the work on a subject that was claimed.
+// endWork ends the work on a subject that was claimed, which track began.
 func (s *schedule) endWork(key string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -253,11 +250,13 @@ func (s *schedule) heldBefore(installation int64, sequence uint64) int {
 	return n
 }
 
-// track registers a claim of this process, so that it receives the changes of its subject.
+// track registers a claim of this process, so that it receives the changes of its subject. It counts as worked on until
+// endWork.
 func (s *schedule) track(c *Claim) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.claims[c.key] = c
+	s.working[c.key]++
 }
 
 // untrack removes a claim.
