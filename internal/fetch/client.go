@@ -35,14 +35,14 @@ type Client struct {
 	http   *guarded
 
 	mu      sync.Mutex
-	indexes map[string]func() (*index, error)
-	fetched int64 // bytes
+	indexes map[string]*indexFetch // by URL of the repository
+	fetched int64                  // bytes
 }
 
 // New returns a Client.
 func New(s *store.Store, opts Options) *Client {
 	opts.Limits = opts.Limits.withDefaults()
-	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]func() (*index, error){}}
+	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]*indexFetch{}}
 }
 
 // Error is the error for an artifact that was not fetched.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
@@ -61,16 +60,39 @@ func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string)
 	return pin, nil
 }
 
-// index returns the index of a repository, which is fetched once.
+// indexFetch is the index of a repository, or the error of fetching it.
+type indexFetch struct {
+	// turn holds a value while a caller reads or writes the other fields.
+	turn  chan struct{}
+	done  bool
+	index *index
+	err   error
+}
+
+// index returns the index of a repository, which is fetched once: by the first caller, or by the next one if the
+// context of that caller ended before the response.
 func (c *Client) index(ctx context.Context, repository string) (*index, error) {
 	c.mu.Lock()
-	get, ok := c.indexes[repository]
-	if !ok {
-		get = sync.OnceValues(func() (*index, error) { return c.getIndex(ctx, repository) })
-		c.indexes[repository] = get
+	f := c.indexes[repository]
+	if f == nil {
+		f = &indexFetch{turn: make(chan struct{}, 1)}
+		c.indexes[repository] = f
 	}
 	c.mu.Unlock()
-	return get()
+	select {
+	case f.turn <- struct{}{}:
+		defer func() { <-f.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if f.done {
+		return f.index, f.err
+	}
+	in, err := c.getIndex(ctx, repository)
+	if err == nil || ctx.Err() == nil {
+		f.done, f.index, f.err = true, in, err
+	}
+	return in, err
 }
 
 func (c *Client) getIndex(ctx context.Context, repository string) (*index, error) {
@@ -101,23 +123,27 @@ func (c *Client) getIndex(ctx context.Context, repository string) (*index, error
 // expand to any number of nodes.
 func parseIndex(data []byte) (*index, error) {
 	in := &index{}
-	if json.Valid(data) {
-		return in, json.Unmarshal(data, in)
-	}
-	var top yaml.Node
-	if err := yaml.Unmarshal(data, &top); err != nil {
-		return nil, err
-	}
-	if hasAlias(&top) {
-		return nil, errors.New("it has aliases")
-	}
-	if err := top.Decode(in); err != nil {
+	if err := in.unmarshal(data); err != nil {
 		return nil, err
 	}
 	if in.Entries == nil {
 		return nil, errors.New("it has no entries: it is no index of charts")
 	}
 	return in, nil
+}
+
+func (in *index) unmarshal(data []byte) error {
+	if json.Valid(data) {
+		return json.Unmarshal(data, in)
+	}
+	var top yaml.Node
+	if err := yaml.Unmarshal(data, &top); err != nil {
+		return err
+	}
+	if hasAlias(&top) {
+		return errors.New("it has aliases")
+	}
+	return top.Decode(in)
 }
 
 func hasAlias(n *yaml.Node) bool {
