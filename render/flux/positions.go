@@ -107,16 +107,8 @@ func (u *unit) stepsAt(pos tree.Position) (steps []any, offset int) {
 
 // document returns the parsed generated file.
 func (u *unit) document() *yaml.Node {
-	u.parsing.Do(func() { u.parsed = parseNode(u.data) })
+	u.parsing.Do(func() { u.parsed = tree.ParseFile(u.data) })
 	return u.parsed
-}
-
-func parseNode(data []byte) *yaml.Node {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return nil
-	}
-	return doc.Content[0]
 }
 
 // nodes caches the parsed generated file.
@@ -192,7 +184,7 @@ func rest(steps []any) string {
 // inOriginal returns the position in the original file of a node, or the nearest node around it. pos is its position in
 // the generated file, and offset the line in a text of several lines.
 func (u *unit) inOriginal(pos tree.Position, steps []any, offset int) tree.Position {
-	node := parseNode(u.original)
+	node := tree.ParseFile(u.original)
 	at := tree.Position{Path: u.inTree(u.path), Line: 1}
 	for i, step := range steps {
 		key, value := origin.Child(node, step)

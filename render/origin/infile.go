@@ -8,11 +8,11 @@ import (
 
 // InFile returns the position of a field in a YAML file; ok is false if the file does not have it.
 func InFile(name string, data []byte, field string) (at tree.Position, ok bool) {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+	doc := tree.ParseFile(data)
+	if doc == nil {
 		return at, false
 	}
-	return Finder(doc.Content[0], tree.Position{Path: name}, func(n *yaml.Node) (tree.Position, bool) {
+	return Finder(doc, tree.Position{Path: name}, func(n *yaml.Node) (tree.Position, bool) {
 		return tree.Position{Path: name, Line: n.Line, Column: n.Column}, true
 	})(field)
 }

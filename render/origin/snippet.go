@@ -25,10 +25,12 @@ type Snippet struct {
 	Column func(line int) int
 	// Whole, if set, is the position of all nodes of the snippet: its lines are not lines of the file.
 	Whole *tree.Position
+	// parsed are the lines as the parser counts them.
+	parsed tree.ParserLines
 }
 
 func NewSnippet(path, text string, line int) *Snippet {
-	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line}
+	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line, parsed: tree.NewParserLines(text)}
 }
 
 // Placed is Position with a second result that is always true.
@@ -39,28 +41,29 @@ func (s *Snippet) Position(n *yaml.Node) tree.Position {
 	if s.Whole != nil {
 		return *s.Whole
 	}
-	pos := tree.Position{Path: s.Path, Line: s.Line + n.Line, Column: n.Column}
+	line, column := s.parsed.InFile(n.Line, n.Column)
+	pos := tree.Position{Path: s.Path, Line: s.Line + line, Column: column}
 	shift := 0
 	if s.Column != nil {
-		shift = s.Column(n.Line)
+		shift = s.Column(line)
 		pos.Column += shift
 	}
-	if end := s.end(n); end > 0 {
+	if end := s.end(n, line, column); end > 0 {
 		pos.EndLine, pos.EndColumn = pos.Line, end+shift
 	}
 	return pos
 }
 
-// end returns the column after a scalar on one line; 0 for anything else.
-func (s *Snippet) end(n *yaml.Node) int {
-	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(s.Lines) {
+// end returns the column after a scalar that begins at a line and column and ends on this line; 0 for anything else.
+func (s *Snippet) end(n *yaml.Node, at, column int) int {
+	if n.Kind != yaml.ScalarNode || at < 1 || at > len(s.Lines) {
 		return 0
 	}
-	line := []rune(strings.TrimSuffix(s.Lines[n.Line-1], "\r"))
-	if n.Column < 1 || n.Column > len(line) {
+	line := []rune(strings.TrimSuffix(s.Lines[at-1], "\r"))
+	if column < 1 || column > len(line) {
 		return 0
 	}
-	start := n.Column - 1 + Properties(line[n.Column-1:])
+	start := column - 1 + Properties(line[column-1:])
 	if start >= len(line) {
 		return 0
 	}

@@ -170,7 +170,8 @@ func (d Document) syntax(err error) *SyntaxError {
 	line := d.Line + ErrorLineIn(d.Text, err)
 	if m := innerLine.FindStringSubmatch(text); m != nil {
 		text = innerLine.ReplaceAllString(text, "")
-		line = d.Line + Atoi(m[1])
+		inside, _ := NewParserLines(string(d.Text)).InFile(Atoi(m[1]), 1)
+		line = d.Line + inside
 	}
 	return &SyntaxError{Position: Position{Path: d.Path, Line: line}, Message: kind + strings.Join(strings.Fields(text), " ")}
 }
@@ -298,7 +299,8 @@ func ErrorLine(err error) int { return ErrorLineIn(nil, err) }
 // the first invalid character in the text, or else 1.
 func ErrorLineIn(text []byte, err error) int {
 	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
-		return max(Atoi(m[1]), 1)
+		line, _ := NewParserLines(string(text)).InFile(max(Atoi(m[1]), 1), 1)
+		return line
 	}
 	line := 1
 	for len(text) > 0 && characterError.MatchString(err.Error()) {

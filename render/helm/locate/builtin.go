@@ -80,6 +80,6 @@ func (t *Tracer) builtinAt(l *Leaf) (place origin.Place, ok bool) {
 	if !ok || !has {
 		return place, false
 	}
-	line, column := lineIn(parsed(data), []any{chartField(l.key())}, 0)
+	line, column := lineIn(tree.ParseFile(data), []any{chartField(l.key())}, 0)
 	return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 const valuesFile = "values.yaml"
@@ -46,7 +47,7 @@ func (t *Tracer) valuesIn(file string) *yaml.Node {
 	known, ok := t.values[file]
 	if !ok {
 		if data, has := chart.Raw(t.Chart, file); has {
-			known = parsed(data)
+			known = tree.ParseFile(data)
 		}
 		t.values[file] = known
 	}

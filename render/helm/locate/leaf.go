@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 
 	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Leaf is a scalar among the values of a release.
@@ -41,7 +42,9 @@ func (l *Leaf) waysToRead() []readWay {
 func (l *Leaf) Where() []any { return l.Path[:len(l.Path)-l.above] }
 
 // LineIn returns the position in YAML of the value at Where: for a mapping or list, of its key.
-func (l *Leaf) LineIn(data []byte) (line, column int) { return lineIn(parsed(data), l.Path, l.above) }
+func (l *Leaf) LineIn(data []byte) (line, column int) {
+	return lineIn(tree.ParseFile(data), l.Path, l.above)
+}
 
 // text returns the value as it appears in an object.
 func (l *Leaf) text() string { return Text(l.Value) }

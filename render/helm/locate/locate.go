@@ -222,15 +222,6 @@ func (t *Tracer) madeBy(template engine.Place) string {
 	return why
 }
 
-// parsed returns the first document of a text; nil if there is none.
-func parsed(data []byte) *yaml.Node {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return nil
-	}
-	return doc.Content[0]
-}
-
 // lineIn returns the position of the value at a path in a document or, if above is not 0, of the key so many
 // steps above; 0 if it does not exist.
 func lineIn(n *yaml.Node, of []any, above int) (line, column int) {

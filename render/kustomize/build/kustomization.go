@@ -263,9 +263,8 @@ func (k *Kustomization) Position(at ...any) tree.Position {
 
 // parseMapping parses a document for its positions; it returns an empty mapping for an invalid document.
 func parseMapping(data []byte) *yaml.Node {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return &yaml.Node{Kind: yaml.MappingNode}
+	if doc := tree.ParseFile(data); doc != nil {
+		return doc
 	}
-	return doc.Content[0]
+	return &yaml.Node{Kind: yaml.MappingNode}
 }

@@ -171,7 +171,7 @@ func (p *Padder) move(out *strings.Builder, text string, s *origin.Snippet) {
 	out.WriteString(head)
 	out.WriteString(strings.Repeat("\n", p.next))
 	out.WriteString(rest)
-	lines := strings.Count(text, "\n") + 1
+	lines := tree.CountParserLines(text)
 	p.Ranges = append(p.Ranges, Range{Start: p.next, end: p.next + lines, Snippet: s, text: text})
 	p.next += lines + 1
 }
