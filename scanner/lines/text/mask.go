@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -41,7 +42,7 @@ func maskDocument(lines []string) []string {
 func maskUnparsed(lines []string) []string {
 	isSecret := false
 	for _, line := range lines {
-		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line)
+		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line) || strings.Contains(line, "Secret") && isSeveral(line)
 	}
 	block := ""
 	out := make([]string, len(lines))
@@ -54,12 +55,15 @@ func maskUnparsed(lines []string) []string {
 		out[i] = line
 		if strings.HasPrefix(line, "---") && !IsSeparator(line) {
 			out[i] = "---" + report.Mask // rendering refuses the file and quotes the line
-		} else if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
+		} else if block == "secretGenerator" || isSecret && (!topKeep.MatchString(line) || isSeveral(line)) {
 			out[i] = MaskLine(line)
 		}
 	}
 	return out
 }
+
+// isSeveral reports whether a line of a file is several lines for the parser of YAML.
+func isSeveral(line string) bool { return tree.NewParserLines(strings.TrimSuffix(line, "\r")) != nil }
 
 // isTopLevel reports whether a line may have a top-level key. It is a cheap test before matching,
 // for large files.
@@ -74,6 +78,8 @@ func MaskLine(line string) string {
 	indent := line[:len(line)-len(body)]
 	key, value, ok := cutValue(body)
 	switch {
+	case isSeveral(line):
+		return indent + report.Mask
 	case body == "" || body[0] == '#' || IsSeparator(line):
 		return line
 	case !ok:

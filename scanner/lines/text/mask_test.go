@@ -118,3 +118,21 @@ func TestMaskUnparsed(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskOtherLineEnds checks that values of Secrets are masked where YAML's parser ends lines at more characters than
+// a line feed.
+func TestMaskOtherLineEnds(t *testing.T) {
+	for _, end := range []string{"\r#", "\u0085", "\u2028", "\u2029"} {
+		for _, text := range []string{
+			"# a" + end + end + "\nkind: Secret\nmetadata: {name: a}\nstringData:\n  one: hunter2\n  two: hunter3\ntype: Opaque",
+			"# a" + end + end + "\nsecretGenerator:\n- name: a\n  literals:\n  - one=hunter2\n  - two=hunter3\n\n",
+			strings.ReplaceAll("kind: Secret\nstringData: {one: hunter2}\n---\nkind: Secret\nstringData: {one: hunter3}\n", "\n", strings.TrimSuffix(end, "#")),
+			strings.ReplaceAll("a: b\n---\nsecretGenerator:\n- literals: [a=hunter2]\n---\nkind: Secret\n", "\n", strings.TrimSuffix(end, "#")),
+			"kind: Secret\nstringData:\n  # a" + strings.TrimSuffix(end, "#") + "  one: hunter2\n  two: \"" + end + "hunter3\"\n",
+		} {
+			if got := strings.Join(MaskFile(strings.Split(text, "\n")), "\n"); strings.Contains(got, "hunter") {
+				t.Errorf("%q: %q", text, got)
+			}
+		}
+	}
+}

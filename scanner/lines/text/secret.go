@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -17,7 +18,8 @@ func secretLines(lines []string) (secret []bool, ok bool) {
 	if slices.ContainsFunc(lines, odd) {
 		return nil, false
 	}
-	documents := yaml.NewDecoder(strings.NewReader(strings.Join(lines, "\n")))
+	text := strings.Join(lines, "\n")
+	documents := yaml.NewDecoder(strings.NewReader(text))
 	var doc, next yaml.Node
 	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, false
@@ -25,6 +27,7 @@ func secretLines(lines []string) (secret []bool, ok bool) {
 	if !errors.Is(documents.Decode(&next), io.EOF) { // another document, after "..."
 		return nil, false
 	}
+	tree.NewParserLines(text).Move(&doc)
 	m := marker{make([]bool, len(lines))}
 	if len(doc.Content) > 0 {
 		m.node(doc.Content[0], len(lines)+1, true)
