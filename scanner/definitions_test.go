@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // foos returns a root that defines the kind Foo with one version and a field.
@@ -113,6 +115,29 @@ spec: {policyName: p, validationActions: [Deny]}
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("%s, %q: %q, want %q", name, by, got, test.want)
 			}
+		}
+	}
+}
+
+// An upgrade of a release does not apply the definitions of its chart, so that those that are given count before those of the base.
+func TestGivenDefinitionsOfARelease(t *testing.T) {
+	foo := func(field string) string {
+		return "-- charts/web/templates/foo.yaml --\n{apiVersion: example.com/v1, kind: Foo, metadata: {name: a, namespace: default}, " + field + ": x}\n"
+	}
+	crd := func(field string) string { return foos("charts/web/crds", "v1", field) }
+	const refused = "failed to create typed patch object (default/a; example.com/v1, Kind=Foo): .b: field not declared in schema"
+	in := input(unitsOf+crd("a")+foo("a"), unitsOf+crd("b")+foo("b"))
+	if denied, _ := deniedBy(mustScan(t, in)); !slices.Equal(denied, []string{refused}) {
+		t.Errorf("by the definition of the base: %q", denied)
+	}
+	in.Extra = []scanner.Extra{{Name: "../crds.yaml", FS: tree(foos("given", "v1", "b"))}}
+	r := mustScan(t, in)
+	if denied, unjudged := deniedBy(r); len(denied)+len(unjudged) > 0 || r.Summary.Requests != 1 {
+		t.Errorf("by the definition that is given: %q %q, %d requests", denied, unjudged, r.Summary.Requests)
+	}
+	for _, line := range says(r) {
+		if strings.Contains(line, "crds/") {
+			t.Error(line)
 		}
 	}
 }

@@ -147,6 +147,7 @@ func (s *scan) render(ctx context.Context) error {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.Suspend()
+	s.KeepDefinitions(s.extras)
 	targets, unclear, err := target.Build(ctx, s.Change, s.in.Config, target.Given{Objects: s.extras, Exported: s.exported}, s.whole)
 	if err != nil {
 		return err
@@ -165,6 +166,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.Left()
 	s.ledger.Reinstalled()
 	s.ledger.Preserved()
+	s.ledger.Unapplied()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

@@ -15,6 +15,8 @@ type Rendered struct {
 	OnDeletion []*admission.Object
 	// Skipped are the rendered objects that the deployer does not apply.
 	Skipped []*admission.Object
+	// Unapplied are the definitions in crds/ of the chart of a release that its upgrade does not apply.
+	Unapplied []*admission.Object
 }
 
 // Origin is where an object of a cluster state was rendered from. It is the Tag of an

@@ -92,6 +92,31 @@ func (l *Ledger) Reinstalled() {
 	}
 }
 
+// Unapplied warns of definitions in crds/ of a chart that an upgrade does not apply.
+func (l *Ledger) Unapplied() {
+	for _, root := range l.Head.Found.Roots {
+		r := l.Head.Roots[root.RootID]
+		if !l.Selected(root.RootID) || r == nil || len(r.Unapplied) == 0 {
+			continue
+		}
+		var names []string
+		for _, o := range r.Unapplied {
+			names = append(names, o.Name())
+		}
+		slices.Sort(names)
+		field := "spec.upgrade.crds"
+		if change.Reinstalled(root) {
+			field = "spec.install.crds"
+		}
+		l.Note(report.Diagnostic{
+			Severity: "warning", Root: root.String(),
+			Message: fmt.Sprintf("%s new or changed in crds/ of the chart and not applied, as %s is %s: %s; the kinds are judged as they were before",
+				are(len(names), "CustomResourceDefinition"), field, root.Unit.Release.CRDs(), abbreviate(names)),
+			Location: new(change.LocationOf(l.Head.UnitPosition(root), change.Head)),
+		})
+	}
+}
+
 // Preserved adds the releases that a change touches and whose upgrades keep values of earlier releases,
 // which are not in the repository.
 func (l *Ledger) Preserved() {

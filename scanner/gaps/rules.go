@@ -41,6 +41,8 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"Preserved", "a release whose upgrade keeps values that the repository does not have",
 			[]string{"TestDeployed"}},
+		{"Unapplied", "a definition in crds/ of a chart that an upgrade does not apply",
+			[]string{"TestDeployed", "TestGivenDefinitionsOfARelease"}},
 
 		// What does not render.
 		{"Roots", "a root that does not render, before the change or after it, or is refused",
