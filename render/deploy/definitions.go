@@ -106,7 +106,7 @@ func (e *expander) define(releases []*node) error {
 			return err
 		}
 		for _, n := range here {
-			known.Add(declared[n].Definitions)
+			known.Add(e.opts.Before.Applied(n.root, declared[n].Definitions))
 		}
 		setDefinitions(here, declared, known)
 		if err := e.definedByTemplates(here, declared, known); err != nil {
@@ -130,6 +130,7 @@ func (e *expander) definedBy(cluster string) (definitions.Known, error) {
 		return nil, err
 	}
 	known := definitions.Known{}
+	known.Add(e.opts.Before.Kept(cluster))
 	for _, c := range e.clusters {
 		for _, id := range c.bootstrap {
 			if c.name == cluster {

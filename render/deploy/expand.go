@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/deploy/argocds"
+	"github.com/preadmit/preadmit/render/deploy/before"
 	"github.com/preadmit/preadmit/render/deploy/definitions"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/releases"
@@ -49,6 +50,9 @@ func newExpander(ctx context.Context, r *render.Renderer, found *render.Discover
 	e.origins = &origins{e}
 	if opts.Render == nil {
 		e.opts.Render = e.oneByOne
+	}
+	if opts.Before == nil {
+		e.opts.Before = before.Nothing{}
 	}
 	return e
 }

@@ -93,6 +93,9 @@ func (e *expander) resolveValues(n *node) error {
 		case !ok && from.Optional:
 			e.diagnose(n, render.SeverityNote, field, fmt.Sprintf("%s is optional and not in the repository: it is taken to have no values", object))
 			continue
+		case !ok && e.opts.Before.Deletes(n.cluster.name, object):
+			n.invalid(field, fmt.Sprintf("%s, from which values are taken, is deleted by the change", object))
+			return nil
 		case !ok:
 			reference.Unknown = fmt.Sprintf("%s, from which values are taken, is not in the repository", object)
 		default:

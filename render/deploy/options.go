@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/before"
 	"github.com/preadmit/preadmit/render/origin"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Charts []Chart
 	// Upgrade is set if releases are assumed to be installed already.
 	Upgrade bool
+	// Before is the state of clusters before the change; nil for none.
+	Before before.State
 	// Answers, when set, are the known places of the objects that define units.
 	Answers *origin.Answers
 	// Everything makes Expand render all units, not only those that may hold others.

@@ -2,17 +2,15 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/data"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/resourceset"
-
-	kjson "sigs.k8s.io/json"
 )
 
 var (
@@ -80,7 +78,7 @@ func (e *expander) resolveSet(n *node) error {
 			n.fail(render.ProblemRefused, field, fmt.Sprintf("%s, from which it takes inputs, is not in the repository", ref))
 			return nil
 		}
-		in, why := inputOf(found, ref)
+		in, why := data.InputsOf(found.Object, found.Root, ref)
 		if why != "" {
 			n.fail(render.ProblemRefused, field, why)
 			return nil
@@ -89,30 +87,4 @@ func (e *expander) resolveSet(n *node) error {
 	}
 	slices.SortFunc(u.Inputs, func(a, b render.Input) int { return cmp.Compare(a.Provider.Name, b.Provider.Name) })
 	return nil
-}
-
-// inputOf returns the inputs of a static provider. For other providers, why is the reason why they are not known.
-func inputOf(o objects.Held, ref render.ObjectRef) (in render.Input, why string) {
-	var provider struct {
-		Spec struct {
-			Type          string          `json:"type"`
-			DefaultValues json.RawMessage `json:"defaultValues"`
-		} `json:"spec"`
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.Object.JSON, &provider); err != nil {
-		return in, fmt.Sprintf("%s is not valid: %v", ref, err)
-	}
-	if provider.Spec.Type != "Static" {
-		return in, fmt.Sprintf("its inputs come from outside the repository: %s is of type %s", ref, provider.Spec.Type)
-	}
-	for _, unknown := range o.Object.Unknown {
-		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
-			return in, fmt.Sprintf("the field %s of %s is not known: %s", dotted(unknown.Path), ref, unknown.Reason)
-		}
-	}
-	values := provider.Spec.DefaultValues
-	if len(values) == 0 {
-		values = json.RawMessage("{}")
-	}
-	return render.Input{Provider: ref, Values: values, Written: render.FieldRef{Root: o.Root, Index: o.Object.Index, Path: "spec.defaultValues"}}, ""
 }

@@ -58,6 +58,10 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	case ref.Optional:
 		e.diagnose(n, render.SeverityNote, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s is optional and not in the repository: its variables are taken to have no values", object))
 		return nil
+	case e.opts.Before.Deletes(n.cluster.name, object):
+		e.claim(n)
+		n.fail(render.ProblemFailed, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s, from which variables are substituted, is deleted by the change", object))
+		return nil
 	}
 	values[""] = render.Variable{Unknown: fmt.Sprintf("%s, from which variables are substituted, is not in the repository", object)}
 	return nil

@@ -289,13 +289,8 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 	if how.Deploy != nil {
 		deployers := *how.Deploy
 		deployers.Upgrade = base != nil
-		for _, s := range c.Trees() {
-			if err := s.expand(ctx, deployers); err != nil {
-				return c, err
-			}
-			if s == c.Head && c.Base != nil {
-				c.Base.head = c.Head
-			}
+		if err := c.expand(ctx, deployers); err != nil {
+			return c, err
 		}
 		c.install()
 		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)

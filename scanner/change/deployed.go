@@ -12,6 +12,36 @@ import (
 	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
+// expand finds the units of both trees.
+func (c *Change) expand(ctx context.Context, how deploy.Options) error {
+	if c.Base == nil {
+		return c.Head.expand(ctx, how)
+	}
+	requested := &earlier{}
+	first := how
+	first.Before = requested
+	if err := c.Head.expand(ctx, first); err != nil {
+		return err
+	}
+	c.Base.head = c.Head
+	if err := c.Base.expand(ctx, how); err != nil {
+		return err
+	}
+	if how.Before = c.answer(ctx, requested); how.Before == nil {
+		return ctx.Err()
+	}
+	rendered := c.Head.Graph.Results
+	if err := c.Head.expand(ctx, how); err != nil {
+		return err
+	}
+	for id, r := range rendered {
+		if c.Head.Graph.Results[id] == nil {
+			c.Head.Graph.Results[id] = r
+		}
+	}
+	return nil
+}
+
 // expand finds the units of a tree. Roots that are the same in both trees are rendered once.
 func (s *Side) expand(ctx context.Context, how deploy.Options) error {
 	s.discovered = slices.Clone(s.Found.Roots)

@@ -1,5 +1,5 @@
 // Package data reads the data of ConfigMaps and Secrets that units take values from: variables of Flux's substitution,
-// and values of Helm releases. Each value has the field where it is written, and a reason if it is not known.
+// values of Helm releases, and static inputs of ResourceSets. Each value has the field where it is written, and a reason if it is not known.
 package data
 
 import (

@@ -25,6 +25,12 @@ func (k Known) Add(definitions []render.Definition) {
 	}
 }
 
+// Find returns the known definition with the kind of another definition.
+func (k Known) Find(d render.Definition) (render.Definition, bool) {
+	found, ok := k[schema.GroupKind{Group: d.Group, Kind: d.Kind}]
+	return found, ok
+}
+
 // AddObjects adds the kinds that objects of results define. A result may be nil.
 func (k Known) AddObjects(results ...*render.Result) {
 	for _, r := range results {

@@ -1,0 +1,203 @@
+package change
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/before"
+	"github.com/preadmit/preadmit/render/deploy/definitions"
+	"github.com/preadmit/preadmit/render/deploy/objects"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// earlier is what the units of the head find in their clusters from before the change. What becomes of that follows
+// from the units of both trees, so that the head is expanded without it first: requests are noted then.
+type earlier struct {
+	before.Nothing
+	clusters []string
+	objects  []namedIn
+	releases []released
+}
+
+// namedIn is an object of a cluster.
+type namedIn struct {
+	cluster string
+	render.ObjectRef
+}
+
+// released are the definitions in crds/ of the chart of a release.
+type released struct {
+	render.Root
+	all []render.Definition
+}
+
+func (e *earlier) Kept(cluster string) []render.Definition {
+	if !slices.Contains(e.clusters, cluster) {
+		e.clusters = append(e.clusters, cluster)
+	}
+	return nil
+}
+
+func (e *earlier) Applied(release render.Root, all []render.Definition) []render.Definition {
+	if len(all) > 0 {
+		e.releases = append(e.releases, released{release, all})
+	}
+	return all
+}
+
+func (e *earlier) Deletes(cluster string, object render.ObjectRef) bool {
+	e.objects = append(e.objects, namedIn{cluster, object})
+	return false
+}
+
+// answered is an earlier of which the answers are known.
+type answered struct {
+	kept    map[string][]render.Definition
+	deleted map[namedIn]bool
+	applies func(release render.Root, all []render.Definition) []render.Definition
+}
+
+func (a *answered) Kept(cluster string) []render.Definition { return a.kept[cluster] }
+
+func (a *answered) Applied(release render.Root, all []render.Definition) []render.Definition {
+	return a.applies(release, all)
+}
+
+func (a *answered) Deletes(cluster string, object render.ObjectRef) bool {
+	return a.deleted[namedIn{cluster, object}]
+}
+
+// answer returns what the clusters of the head have from before the change; nil where that is nothing that was requested.
+func (c *Change) answer(ctx context.Context, e *earlier) before.State {
+	settled := &Change{Head: c.Head.copied(), Base: c.Base.copied()}
+	settled.Base.head = settled.Head
+	settled.settle(false)
+	a := &answered{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter}
+	matters := slices.ContainsFunc(e.releases, func(r released) bool { return !reflect.DeepEqual(a.applies(r.Root, r.all), r.all) })
+	for _, cluster := range e.clusters {
+		a.kept[cluster] = settled.keptKinds(ctx, cluster)
+		matters = matters || len(a.kept[cluster]) > 0
+	}
+	for _, object := range e.objects {
+		a.deleted[object] = settled.deletes(ctx, object)
+		matters = matters || a.deleted[object]
+	}
+	if !matters {
+		return nil
+	}
+	return a
+}
+
+// copied returns a copy of a side whose roots may be settled.
+func (s *Side) copied() *Side {
+	other, found, graph := *s, *s.Found, *s.Graph
+	other.Found, other.Graph = &found, &graph
+	return &other
+}
+
+// definitionsAfter returns the definitions in crds/ of a release's chart that the cluster has once the release is applied:
+// an upgrade adds none unless it is to.
+func (c *Change) definitionsAfter(release render.Root, all []render.Definition) []render.Definition {
+	i := slices.IndexFunc(c.Base.Graph.Units, func(was render.Root) bool {
+		return was.Object == release.Object && was.Cluster == release.Cluster
+	})
+	if i < 0 || release.Unit.Release.Reapply != "Skip" {
+		return all
+	}
+	was := c.Base.Graph.Units[i]
+	if was.Unit.Problem != nil || isTurned(was.Unit, release.Unit) || reinstalled(was.Unit, release.Unit) != "" {
+		return all
+	}
+	known := definitions.Known{}
+	if d, ok := c.Base.Renderer.Declared(was); ok {
+		known.Add(d.Definitions)
+	}
+	var kept []render.Definition
+	for _, d := range all {
+		if before, ok := known.Find(d); ok {
+			kept = append(kept, before)
+		}
+	}
+	return kept
+}
+
+// keptKinds returns the custom kinds whose definitions stay in a cluster although the head does not have them.
+func (c *Change) keptKinds(ctx context.Context, cluster string) (kept []render.Definition) {
+	for _, root := range c.Base.Found.Roots {
+		if !c.mayLose(root, cluster) || !c.Base.mayDefine(root) {
+			continue
+		}
+		r := c.Base.lookedInto(ctx, root)
+		if r.Problem != nil {
+			continue
+		}
+		for _, o := range r.Objects {
+			if d, ok := render.DefinitionOf(o.JSON); ok && c.keeps(ctx, root, r, o) {
+				kept = append(kept, d)
+			}
+		}
+	}
+	return kept
+}
+
+// mayLose reports whether a root of the base that is applied to a cluster may lose objects by the change.
+func (c *Change) mayLose(root render.Root, cluster string) bool {
+	_, of := c.Base.Needs(root)
+	return of == c.Base.Renderer && slices.Contains(c.ClustersOn(c.Base, root.RootID), cluster)
+}
+
+// mayDefine reports whether a root may have CustomResourceDefinitions.
+func (s *Side) mayDefine(root render.Root) bool {
+	in, of := s.Needs(root)
+	if in.Problem != nil || of.MayHold(in, objects.MentionOf(definitions.Kind)) {
+		return in.Problem == nil
+	}
+	d, _ := of.Declared(root)
+	return d.May || len(d.Definitions) > 0
+}
+
+// keeps reports whether an object of a root of the base stays in its cluster although the head does not have it.
+func (c *Change) keeps(ctx context.Context, root render.Root, r *render.Result, o *render.Object) bool {
+	if now, ok := c.Head.Root(root.RootID); ok {
+		after := c.Head.lookedInto(ctx, now)
+		if after.Problem != nil {
+			return true // nothing of it is applied
+		}
+		if slices.ContainsFunc(after.Objects, func(other *render.Object) bool { return objects.HeaderOf(other).Ref() == objects.HeaderOf(o).Ref() }) {
+			return false
+		}
+	}
+	object := admission.ParseObject(o.JSON)
+	object.Tag = Origin{Side: c.Base, Root: root, Result: r, Index: o.Index}
+	return !c.Removes(c.Base.ID(root), object)
+}
+
+// deletes reports whether the change deletes an object of a cluster that no release makes.
+func (c *Change) deletes(ctx context.Context, object namedIn) bool {
+	mention := render.Mention{Group: object.Group, Kind: object.Kind, Name: object.Name}
+	holds := func(s *Side, root render.Root) (r *render.Result, o *render.Object) {
+		in, of := s.Needs(root)
+		if in.Problem != nil || !slices.Contains(c.ClustersOn(s, root.RootID), object.cluster) || !of.MayHold(in, mention) {
+			return nil, nil
+		}
+		r = s.lookedInto(ctx, root)
+		if held, ok := objects.IndexOf(r)[object.ObjectRef]; ok {
+			o = held.Object
+		}
+		return r, o
+	}
+	deleted := false
+	for _, root := range c.Base.Found.Roots {
+		r, o := holds(c.Base, root)
+		if o != nil && (root.Kind == render.KindHelm || c.keeps(ctx, root, r, o)) {
+			return false
+		}
+		deleted = deleted || o != nil
+	}
+	return deleted && !slices.ContainsFunc(c.Head.Found.Roots, func(root render.Root) bool {
+		r, o := holds(c.Head, root)
+		return o != nil || r != nil && r.Problem != nil
+	})
+}
