@@ -116,9 +116,8 @@ func (l *recorder) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 // not have: the options may be for the other tree of the change.
 func (t *Tree) deployOptions(renderer *render.Renderer) deploy.Options {
 	opts := t.Deploy
-	opts.Entries = slices.DeleteFunc(slices.Clone(opts.Entries), func(dir string) bool {
-		to := renderer.Tree().Resolve(path.Join(".", path.Clean("/" + dir)[1:]))
-		return to.Err != nil || !to.IsDir
+	opts.Entries = slices.DeleteFunc(slices.Clone(opts.Entries), func(name string) bool {
+		return renderer.Tree().Resolve(path.Join(".", path.Clean("/" + name)[1:])).Err != nil
 	})
 	opts.Render = func(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
 		return render.Each(ctx, roots, renderer.Render)
