@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -73,10 +74,19 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 	})
 	for _, g := range generated {
 		o := &render.Object{JSON: g.Object, Index: k.Object.Index}
+		var was json.RawMessage
+		if !appset.Updates(k.Object.JSON) {
+			if was = e.opts.Before.Application(c.name, e.argoRef(objects.HeaderOf(o)), g.Object); was != nil {
+				o.JSON = was
+			}
+		}
 		n := e.addApplication(parent, c, objects.Held{Header: objects.HeaderOf(o), Object: o, Root: k.Root})
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
 			n.root.Unit.Origins = e.madeOrigins(n.root.Unit, func(set *origin.Origin) *origin.Origin { return g.Origin(set, e.renderer.Tree()) })
+			if was != nil {
+				e.diagnose(n, render.SeverityNote, "", fmt.Sprintf("Application %s stays as it was before the change: its ApplicationSet updates none (applicationsSync)", n.root.Object.Name))
+			}
 		}
 	}
 }

@@ -219,7 +219,10 @@ func (c *Change) generatedFate(root render.Root) (fate Fate, ok bool) {
 			return Undecided, true
 		}
 	}
+	was, _ := c.Base.Graph.Set(root.Cluster, set)
 	switch now, ok := c.Head.Graph.Set(root.Cluster, set); {
+	case !ok && was.Keeps: // the controller takes off that the ApplicationSet is their owner
+		return Kept, true
 	case !ok:
 		return Deleted, false
 	case now.Keeps:

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -19,6 +20,7 @@ type earlier struct {
 	clusters []string
 	objects  []namedIn
 	releases []released
+	apps     []generated
 }
 
 // namedIn is an object of a cluster.
@@ -31,6 +33,12 @@ type namedIn struct {
 type released struct {
 	render.Root
 	all []render.Definition
+}
+
+// generated is an Application that an ApplicationSet would create and not update.
+type generated struct {
+	namedIn
+	now json.RawMessage
 }
 
 func (e *earlier) Kept(cluster string) []render.Definition {
@@ -47,6 +55,11 @@ func (e *earlier) Applied(release render.Root, all []render.Definition) []render
 	return all
 }
 
+func (e *earlier) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+	e.apps = append(e.apps, generated{namedIn{cluster, object}, now})
+	return nil
+}
+
 func (e *earlier) Deletes(cluster string, object render.ObjectRef) bool {
 	e.objects = append(e.objects, namedIn{cluster, object})
 	return false
@@ -57,12 +70,17 @@ type answered struct {
 	kept    map[string][]render.Definition
 	deleted map[namedIn]bool
 	applies func(release render.Root, all []render.Definition) []render.Definition
+	was     func(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage
 }
 
 func (a *answered) Kept(cluster string) []render.Definition { return a.kept[cluster] }
 
 func (a *answered) Applied(release render.Root, all []render.Definition) []render.Definition {
 	return a.applies(release, all)
+}
+
+func (a *answered) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+	return a.was(cluster, object, now)
 }
 
 func (a *answered) Deletes(cluster string, object render.ObjectRef) bool {
@@ -74,8 +92,11 @@ func (c *Change) answer(ctx context.Context, e *earlier) before.State {
 	settled := &Change{Head: c.Head.copied(), Base: c.Base.copied()}
 	settled.Base.head = settled.Head
 	settled.settle(false)
-	a := &answered{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter}
+	a := &answered{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter, was: settled.applicationBefore}
 	matters := slices.ContainsFunc(e.releases, func(r released) bool { return !reflect.DeepEqual(a.applies(r.Root, r.all), r.all) })
+	for _, app := range e.apps {
+		matters = matters || a.was(app.cluster, app.ObjectRef, app.now) != nil
+	}
 	for _, cluster := range e.clusters {
 		a.kept[cluster] = settled.keptKinds(ctx, cluster)
 		matters = matters || len(a.kept[cluster]) > 0
@@ -97,6 +118,16 @@ func (s *Side) copied() *Side {
 	return &other
 }
 
+// applicationBefore returns an Application of the base that is another one now; nil where there was none.
+func (c *Change) applicationBefore(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+	for _, was := range c.Base.Graph.Units {
+		if was.Cluster == cluster && was.Object == object && was.Unit.Application != nil && !(&render.Unit{Object: was.Unit.Object}).Same(&render.Unit{Object: now}) {
+			return was.Unit.Object
+		}
+	}
+	return nil
+}
+
 // definitionsAfter returns the definitions in crds/ of a release's chart that the cluster has once the release is applied:
 // an upgrade adds none unless it is to.
 func (c *Change) definitionsAfter(release render.Root, all []render.Definition) []render.Definition {
@@ -107,7 +138,7 @@ func (c *Change) definitionsAfter(release render.Root, all []render.Definition) 
 		return all
 	}
 	was := c.Base.Graph.Units[i]
-	if was.Unit.Problem != nil || isTurned(was.Unit, release.Unit) || reinstalled(was.Unit, release.Unit) != "" {
+	if was.Unit.Problem != nil || changedCluster(was.Unit, release.Unit) || reinstalled(was.Unit, release.Unit) != "" {
 		return all
 	}
 	known := definitions.Known{}
@@ -129,7 +160,7 @@ func (c *Change) keptKinds(ctx context.Context, cluster string) (kept []render.D
 		if !c.mayLose(root, cluster) || !c.Base.mayDefine(root) {
 			continue
 		}
-		r := c.Base.lookedInto(ctx, root)
+		r := c.Base.renderAndStore(ctx, root)
 		if r.Problem != nil {
 			continue
 		}
@@ -161,7 +192,7 @@ func (s *Side) mayDefine(root render.Root) bool {
 // keeps reports whether an object of a root of the base stays in its cluster although the head does not have it.
 func (c *Change) keeps(ctx context.Context, root render.Root, r *render.Result, o *render.Object) bool {
 	if now, ok := c.Head.Root(root.RootID); ok {
-		after := c.Head.lookedInto(ctx, now)
+		after := c.Head.renderAndStore(ctx, now)
 		if after.Problem != nil {
 			return true // nothing of it is applied
 		}
@@ -182,7 +213,7 @@ func (c *Change) deletes(ctx context.Context, object namedIn) bool {
 		if in.Problem != nil || !slices.Contains(c.ClustersOn(s, root.RootID), object.cluster) || !of.MayHold(in, mention) {
 			return nil, nil
 		}
-		r = s.lookedInto(ctx, root)
+		r = s.renderAndStore(ctx, root)
 		if held, ok := objects.IndexOf(r)[object.ObjectRef]; ok {
 			o = held.Object
 		}

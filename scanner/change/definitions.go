@@ -19,7 +19,7 @@ func (c *Change) KeepDefinitions(given []*admission.Object) {
 	var applied map[namesakeOn]bool
 	for _, root := range c.Head.Found.Roots {
 		base, head := c.Base.Roots[root.RootID], c.Head.Roots[root.RootID]
-		if head == nil || head.Problem != nil || base == nil || base == head || base.Problem != nil || !keepsDefinitions(root) || isTurned(base.Root.Unit, root.Unit) {
+		if head == nil || head.Problem != nil || base == nil || base == head || base.Problem != nil || !keepsDefinitions(root) || changedCluster(base.Root.Unit, root.Unit) {
 			continue
 		}
 		kept := *head

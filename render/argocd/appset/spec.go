@@ -44,6 +44,15 @@ func Keeps(object json.RawMessage) bool {
 	return s.Spec.SyncPolicy.ApplicationsSync == "create-only" || s.Spec.SyncPolicy.ApplicationsSync == "create-update"
 }
 
+// Updates reports whether an ApplicationSet updates Applications that are there, going by its applicationsSync.
+func Updates(object json.RawMessage) bool {
+	s, err := parse(object)
+	if err != nil || s.Spec.SyncPolicy == nil {
+		return true
+	}
+	return s.Spec.SyncPolicy.ApplicationsSync != "create-only" && s.Spec.SyncPolicy.ApplicationsSync != "create-delete"
+}
+
 // git is a git generator.
 type git struct {
 	RepoURL     string            `json:"repoURL"`
