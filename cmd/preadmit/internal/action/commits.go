@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render/tree/gittree"
+	"github.com/preadmit/preadmit/report/github"
 )
 
 // commitSource gets commits from the checkout if it has them completely, else from the
@@ -162,21 +161,9 @@ func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error
 	if err := s.loadRefs(ctx); err != nil {
 		return 0, err
 	}
-	var numbers []int
-	for name, hash := range s.refs {
-		if number, ok := pullOfHead(name); ok && hash == sha {
-			numbers = append(numbers, number)
-		}
-	}
-	if len(numbers) == 0 {
+	number := github.PullWithHead(s.refs, sha)
+	if number == 0 {
 		return 0, fmt.Errorf("no pull request of %s has the head %s any more", s.remote.URL, sha)
 	}
-	return slices.Max(numbers), nil
-}
-
-// pullOfHead returns the number of the pull request whose head a reference is. ok is false for
-// all other references, such as refs/pull/8/merge.
-func pullOfHead(reference string) (number int, ok bool) {
-	number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(reference, "refs/pull/"), "/head"))
-	return number, err == nil && reference == fmt.Sprintf("refs/pull/%d/head", number)
+	return number, nil
 }

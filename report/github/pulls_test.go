@@ -1,8 +1,10 @@
-package action
+package github_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/report/github"
 )
 
 // TestPullWithHead: a report of an untrusted run is published on the pull request whose head
@@ -20,9 +22,8 @@ func TestPullWithHead(t *testing.T) {
 		"only a merge":     {map[string]string{"refs/pull/8/merge": sha}, 0},
 		"other references": {map[string]string{"refs/pull/8/head/x": sha, "refs/pull/8": sha, "refs/pull/+9/head": sha, "refs/pull/010/head": sha, "refs/heads/pull/11/head": sha}, 0},
 	} {
-		got, err := (&commitSource{refs: test.refs}).pullWithHead(t.Context(), sha)
-		if got != test.want || (err == nil) != (test.want > 0) {
-			t.Errorf("%s: got pull request %d, %v, want %d", name, got, err, test.want)
+		if got := github.PullWithHead(test.refs, sha); got != test.want {
+			t.Errorf("%s: got pull request %d, want %d", name, got, test.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package unknown_test
+package admission_test
 
 import (
 	"testing"
