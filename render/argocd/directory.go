@@ -108,10 +108,10 @@ func (d *directoryPart) needs() *render.Needs {
 	}
 	for _, name := range files {
 		d.tree.TraceFile(name, in.Trace)
-		if path.Ext(name) == ".jsonnet" {
-			in.Free = true
-			d.traceJsonnet(in.Trace)
-		}
+	}
+	if found := d.jsonnetOf(files, in.Trace); len(found) > 0 {
+		in.Free = true
+		d.traceJsonnet(found, in.Trace)
 	}
 	return in
 }

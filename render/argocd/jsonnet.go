@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -254,10 +255,27 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	return out, nil
 }
 
-// traceJsonnet records what Jsonnet may import: any file of its directories.
-func (d *directoryPart) traceJsonnet(trace tree.Trace) {
-	d.tree.TraceBelow(d.dir, trace)
-	for _, lib := range d.options().Jsonnet.Libs {
-		d.tree.TraceBelow(path.Join(d.top, path.Clean("/" + lib)[1:]), trace)
+// traceJsonnet records the files that Jsonnet may import: any file of its directories, and those that the files of the source import from
+// elsewhere.
+func (d *directoryPart) traceJsonnet(files []string, trace tree.Trace) {
+	j := d.job(files)
+	for _, dir := range j.Dirs {
+		d.tree.TraceBelow(dir, trace)
+	}
+	im := &importer{jsonnetJob: j, tree: d.tree, trace: trace, known: map[string]jsonnet.Contents{}}
+	for next := slices.Clone(files); len(next) > 0; next = next[1:] {
+		data, _, err := d.tree.Load(next[0], trace)
+		if err != nil {
+			continue
+		}
+		for _, name := range imports.FindAllSubmatch(data, -1) {
+			known := len(im.known)
+			if _, at, err := im.Import(next[0], string(name[1])+string(name[2])); err == nil && len(im.known) > known {
+				next = append(next, at)
+			}
+		}
 	}
 }
+
+// imports finds what Jsonnet imports, whose names it cannot compute.
+var imports = regexp.MustCompile(`\bimport(?:str|bin)?\s*@?(?:"([^"\n]+)"|'([^'\n]+)')`)
