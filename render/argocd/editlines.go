@@ -52,7 +52,7 @@ func (e *edited) real(p tree.Position) tree.Position {
 		for begins > 1 && e.lines[begins-1] == n {
 			begins--
 		}
-		return origin.InLiteral(e.linesOf(at.Path), at, tree.Position{Line: p.Line - begins})
+		return origin.InScalar(e.linesOf(at.Path), at, n.Value, tree.Position{Line: p.Line - begins})
 	}
 	return tree.Position{Path: e.file, Line: n.Line, Column: n.Column}
 }

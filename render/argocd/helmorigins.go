@@ -157,7 +157,7 @@ func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place,
 	case from.field == "helm.values":
 		if place = t.place(origin.InText(from.field, locate.FieldOf("", l.Where()))); place.IsText {
 			line, column := l.LineIn(from.file.Data)
-			place = place.InLiteral(t.linesOf(place.Path), tree.Position{Line: line, Column: column})
+			place = place.InScalar(t.linesOf(place.Path), string(from.file.Data), tree.Position{Line: line, Column: column})
 		}
 	default:
 		return t.inFile(from.file.Name, l)

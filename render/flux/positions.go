@@ -46,11 +46,10 @@ func (u *unit) isOfObject(pos tree.Position) bool {
 	return u.specField(steps) != ""
 }
 
-// inText converts a position in the text of a field of the object to one in the tree: each line of a literal block is a
-// line of the file.
+// inText converts a position in the text of a field of the object to one in the tree.
 func (u *unit) inText(field string, in tree.Position) tree.Position {
 	at := u.written(field)
-	return origin.InLiteral(u.linesOf(at.Path), at, in)
+	return origin.InScalar(u.linesOf(at.Path), at, string(u.files[in.Path]), in)
 }
 
 // linesOf returns the lines of a file; nil if it cannot be read.
@@ -197,22 +196,23 @@ func (u *unit) inOriginal(pos tree.Position, steps []any, offset int) tree.Posit
 			shown = key
 		}
 		at = tree.Position{Path: at.Path, Line: shown.Line, Column: shown.Column}
-		if i == len(steps)-1 && offset > 0 && value.Kind == yaml.ScalarNode && value.Style&yaml.LiteralStyle != 0 {
-			at = u.indented(pos, tree.Position{Path: at.Path, Line: value.Line + offset})
+		if i == len(steps)-1 && offset > 0 && value.Kind == yaml.ScalarNode {
+			at = u.inOriginalText(pos, at, value.Value, offset)
 		}
 	}
 	return at
 }
 
-// indented converts a position of the generated file to a line of the original one that has another indentation.
-func (u *unit) indented(pos, line tree.Position) tree.Position {
-	if pos.Column == 0 {
-		return line
+// inOriginalText converts a position of the generated file to one of the original file. It is in a text that begins at
+// a position of the original file, and offset lines above pos in the generated one.
+func (u *unit) inOriginalText(pos, at tree.Position, text string, offset int) tree.Position {
+	in := tree.Position{Line: offset}
+	if pos.Column > 0 {
+		shift := origin.IndentAt(strings.Split(string(u.data), "\n"), pos.Line-offset+1)
+		in.Column = pos.Column - shift
+		if pos.EndLine == pos.Line {
+			in.EndLine, in.EndColumn = offset, pos.EndColumn-shift
+		}
 	}
-	shift := origin.IndentAt(strings.Split(string(u.original), "\n"), line.Line) - origin.IndentAt(strings.Split(string(u.data), "\n"), pos.Line)
-	line.Column = pos.Column + shift
-	if pos.EndLine == pos.Line {
-		line.EndLine, line.EndColumn = line.Line, pos.EndColumn+shift
-	}
-	return line
+	return origin.InScalar(strings.Split(string(u.original), "\n"), at, text, in)
 }

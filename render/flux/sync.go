@@ -34,7 +34,7 @@ type Sync struct {
 	// built returns the origin of the Kustomization in the build; nil without patches. patchOf maps the files with
 	// patches to the fields of the instance.
 	built   func() *origin.Origin
-	patchOf map[string]string
+	patchOf map[string]instancePatch
 }
 
 // SyncError is the error of a field of a FluxInstance.
@@ -64,7 +64,7 @@ func NewSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instan
 
 // newSync applies the patches without regard to unknown fields.
 func newSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instance, source, kustomization json.RawMessage) (*Sync, error) {
-	s := &Sync{Source: &render.Object{JSON: source}, Kustomization: &render.Object{JSON: kustomization}, instance: instance, patchOf: map[string]string{}}
+	s := &Sync{Source: &render.Object{JSON: source}, Kustomization: &render.Object{JSON: kustomization}, instance: instance, patchOf: map[string]instancePatch{}}
 	patches := instance.Patches()
 	if len(patches) == 0 {
 		return s, nil
@@ -157,12 +157,12 @@ spec:
 type patched struct {
 	source render.Source
 	text   string
-	// patchOf maps the files of the patches to the fields of the instance.
-	patchOf map[string]string
+	// patchOf maps the files of the patches to the patches of the instance.
+	patchOf map[string]instancePatch
 }
 
 func newPatched(limits tree.Limits, namespace string, resources []string, patches []fluxtypes.InstancePatch) (*patched, error) {
-	b := &patched{patchOf: map[string]string{}}
+	b := &patched{patchOf: map[string]instancePatch{}}
 	files := map[string]string{"resources.yaml": strings.Join(resources, "\n---\n")}
 	var headers []header
 	for _, r := range resources {
@@ -182,7 +182,7 @@ func newPatched(limits tree.Limits, namespace string, resources []string, patche
 			continue
 		}
 		name := fmt.Sprintf("patch-%d.yaml", i)
-		files[name], b.patchOf[name] = text, p.Field
+		files[name], b.patchOf[name] = text, instancePatch{p.Field, p.Patch.Patch}
 		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.Kustomize()})
 	}
 	data, err := yaml.Marshal(kus)
@@ -231,7 +231,7 @@ func (s *Sync) build(ctx context.Context, with render.Source) *render.Problem {
 
 // failed returns the error for a problem, at the field of the patch file that causes it.
 func (s *Sync) failed(p *render.Problem) error {
-	field := cmp.Or(s.patchOf[p.Position.Path], s.instance.Field+".kustomize.patches")
+	field := cmp.Or(s.patchOf[p.Position.Path].field, s.instance.Field+".kustomize.patches")
 	return &SyncError{p.Kind, field, "the patches of the FluxInstance cannot be applied: " + p.Message}
 }
 
@@ -297,8 +297,9 @@ func (s *Sync) Origin(of *origin.Origin, t *tree.Tree) *origin.Origin {
 	return origin.New(func() origin.Places {
 		return origin.Places{Document: of.Document(), Find: func(field string, part origin.Part) origin.Place {
 			if s.built != nil {
-				if in := s.built().Place(field, part); s.patchOf[in.Path] != "" {
-					return inPatch(of.Place(s.patchOf[in.Path], origin.Whole), in, t)
+				in := s.built().Place(field, part)
+				if patch, ok := s.patchOf[in.Path]; ok {
+					return patch.place(of.Place(patch.field, origin.Whole), in, t)
 				}
 			}
 			at := of.Place(s.instance.Field+cmp.Or(madeOf[field], ".sync"), origin.Whole)
@@ -310,11 +311,13 @@ func (s *Sync) Origin(of *origin.Origin, t *tree.Tree) *origin.Origin {
 	})
 }
 
-// inPatch returns the place of a position in the text of a patch. at is the place of the text, and in the position in
-// it.
-func inPatch(at, in origin.Place, t *tree.Tree) origin.Place {
+// instancePatch is a patch of a FluxInstance: its field, and its text.
+type instancePatch struct{ field, text string }
+
+// place returns the place of a position in the text of the patch. at is the place of the text, and in the position in it.
+func (p instancePatch) place(at, in origin.Place, t *tree.Tree) origin.Place {
 	if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() {
-		at.Position = origin.InLiteral(strings.Split(string(data), "\n"), at.Position, in.Position)
+		at.Position = origin.InScalar(strings.Split(string(data), "\n"), at.Position, p.text, in.Position)
 	}
 	if at.Found() && in.Found() {
 		return origin.Place{Position: at.Position, Evidence: origin.Inferred}

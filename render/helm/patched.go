@@ -59,7 +59,7 @@ func (o *traced) lineOf(key string, value any) (origin.Place, bool) {
 		for j, patch := range p.Kustomize.Patches {
 			if n := lineWith(strings.Split(patch.Patch, "\n"), key, value); n > 0 {
 				at := o.written(fmt.Sprintf("spec.postRenderers[%d].kustomize.patches[%d].patch", i, j))
-				return origin.Place{Position: o.inPatch(at, tree.Position{Line: n}), Evidence: origin.Inferred}, true
+				return origin.Place{Position: o.inPatch(at, patch.Patch, tree.Position{Line: n}), Evidence: origin.Inferred}, true
 			}
 		}
 	}
@@ -98,11 +98,11 @@ func portion(field string, part origin.Part, value any) any {
 }
 
 // inPatch converts a position in the text of a patch at a place to a position in the tree; for a text that is
-// no literal block it returns at.
-func (o *traced) inPatch(at, in tree.Position) tree.Position {
+// neither a block nor quoted it returns at.
+func (o *traced) inPatch(at tree.Position, patch string, in tree.Position) tree.Position {
 	data, err := o.tree.Read(o.tree.RealOr(at.Path))
 	if err != nil {
 		return at
 	}
-	return origin.InLiteral(strings.Split(string(data), "\n"), at, in)
+	return origin.InScalar(strings.Split(string(data), "\n"), at, patch, in)
 }

@@ -16,9 +16,9 @@ import (
 
 // postEntry is an entry of postRenderers that may decide a field: a part of an image, or a scalar of a patch.
 type postEntry struct {
-	// field is the field of the HelmRelease, and in the position in its text if it is a patch.
-	field string
-	in    tree.Position
+	// field is the field of the HelmRelease, patch its text if it is a patch, and in the position in that text.
+	field, patch string
+	in           tree.Position
 	// around are the positions in that text of the keys and items that contain the value, the outermost first.
 	around []tree.Position
 	// key is the key that it sets and text the value, empty if it removes the key.
@@ -83,7 +83,7 @@ func patchEntries(text string, j int, at string) []*postEntry {
 		s.walk(document, "", nil, []tree.Position{positionOf(document)})
 	}
 	for _, e := range s.found {
-		e.field = at
+		e.field, e.patch = at, text
 		e.change = changeOf(text, j, e.path, e.removes)
 	}
 	all := make([]*postEntry, len(s.found))

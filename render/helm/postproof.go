@@ -168,7 +168,7 @@ func (p *patchedField) placeOf(e *postEntry, in tree.Position) origin.Place {
 	if in.Line == 0 {
 		return place
 	}
-	at := p.inPatch(place.Position, in)
+	at := p.inPatch(place.Position, e.patch, in)
 	if at == place.Position && in.Line > 1 { // the lines of the text are not those of the file
 		place.Evidence = origin.Inferred
 	}

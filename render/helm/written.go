@@ -156,10 +156,6 @@ func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.
 		place.Position = tree.Position{Path: place.Path, Line: line, Column: column}
 		return place, true
 	}
-	lines := strings.Split(string(data), "\n")
-	if place.Line < 1 || place.Line >= len(lines) || !strings.Contains(lines[place.Line-1], "|") {
-		return place, true
-	}
-	place.Position = tree.Position{Path: place.Path, Line: place.Line + line, Column: column + origin.IndentAt(lines, place.Line+1)}
+	place.Position = origin.InScalar(strings.Split(string(data), "\n"), place.Position, dataOf(r), tree.Position{Line: line, Column: column})
 	return place, true
 }

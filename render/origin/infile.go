@@ -17,11 +17,16 @@ func InFile(name string, data []byte, field string) (at tree.Position, ok bool) 
 	})(field)
 }
 
-// InLiteral converts a position in the text of a literal block to the position in the file: each line of the
-// text is a line of the file. at is where the block begins in the file, whose lines are given. InLiteral
-// returns at itself for a text that is no literal block.
-func InLiteral(lines []string, at, in tree.Position) tree.Position {
-	if in.Line < 1 || at.Line+in.Line > len(lines) || !isLiteral(lines, at) {
+// InScalar converts a position in the text of a scalar to the position in the file. at is where the scalar begins in
+// the file, whose lines are given. InScalar returns at itself for a scalar that is neither a block nor quoted.
+func InScalar(lines []string, at tree.Position, text string, in tree.Position) tree.Position {
+	if in.Line < 1 {
+		return at
+	}
+	if !isLiteral(lines, at) {
+		return inSpelling(lines, at, text, in)
+	}
+	if at.Line+in.Line > len(lines) {
 		return at
 	}
 	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
@@ -35,10 +40,34 @@ func InLiteral(lines []string, at, in tree.Position) tree.Position {
 	return out
 }
 
-// InLiteral returns the place of a position in the text at p. If the text is no literal block, the place stays
+// inSpelling is InScalar for a text whose lines are not the lines of the file.
+func inSpelling(lines []string, at tree.Position, text string, in tree.Position) tree.Position {
+	s := SpellingAt(lines, at)
+	if s == nil {
+		return at
+	}
+	if s = s.As(text); s == nil {
+		return at
+	}
+	out, ok := s.Place(in.Line, in.Column)
+	if !ok {
+		return at
+	}
+	out.Path = at.Path
+	if in.Column == 0 {
+		out.Column = 0
+	} else if in.EndLine == in.Line && in.EndColumn > in.Column {
+		if last, ok := s.Place(in.Line, in.EndColumn-1); ok && last.Line == out.Line {
+			out.EndLine, out.EndColumn = out.Line, last.Column+1
+		}
+	}
+	return out
+}
+
+// InScalar returns the place of a position in the text at p. If the text is neither a block nor quoted, the place stays
 // the same but is only Inferred: it is unknown which line of the text wrote the value.
-func (p Place) InLiteral(lines []string, in tree.Position) Place {
-	at := InLiteral(lines, p.Position, in)
+func (p Place) InScalar(lines []string, text string, in tree.Position) Place {
+	at := InScalar(lines, p.Position, text, in)
 	if at == p.Position && p.Evidence == Marked {
 		p.Evidence = Inferred
 	}

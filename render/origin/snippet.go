@@ -13,6 +13,9 @@ func (s *Snippet) Holds(at tree.Position) bool {
 	if s.Whole != nil {
 		return SameLine(*s.Whole, at)
 	}
+	if s.Spelling != nil {
+		return s.Path == at.Path && s.Spelling.holds(at.Line, s.Line+1, s.Line+len(s.Lines))
+	}
 	return s.Path == at.Path && at.Line > s.Line && at.Line <= s.Line+len(s.Lines)
 }
 
@@ -20,10 +23,11 @@ func (s *Snippet) Holds(at tree.Position) bool {
 type Snippet struct {
 	Path  string
 	Lines []string
-	// Line and Column are added to a node's line and column to get its place in the file.
-	Line   int
-	Column func(line int) int
-	// Whole, if set, is the position of all nodes of the snippet: its lines are not lines of the file.
+	// Line is added to a node's line to get its line in the file, or in the text of Spelling.
+	Line int
+	// Spelling, if set, is the text in the file that contains the snippet.
+	Spelling *Spelling
+	// Whole, if set, is the position of all nodes of the snippet: the places of its characters are not known.
 	Whole *tree.Position
 	// parsed are the lines as the parser counts them.
 	parsed tree.ParserLines
@@ -42,15 +46,22 @@ func (s *Snippet) Position(n *yaml.Node) tree.Position {
 		return *s.Whole
 	}
 	line, column := s.parsed.InFile(n.Line, n.Column)
-	pos := tree.Position{Path: s.Path, Line: s.Line + line, Column: column}
-	shift := 0
-	if s.Column != nil {
-		shift = s.Column(line)
-		pos.Column += shift
+	pos := s.place(line, column)
+	if end := s.end(n, line, column); end > column {
+		if last := s.place(line, end-1); last.Line == pos.Line {
+			pos.EndLine, pos.EndColumn = pos.Line, last.Column+1
+		}
 	}
-	if end := s.end(n, line, column); end > 0 {
-		pos.EndLine, pos.EndColumn = pos.Line, end+shift
+	return pos
+}
+
+// place returns the position in the file of a column of a line of the snippet.
+func (s *Snippet) place(line, column int) tree.Position {
+	pos := tree.Position{Line: s.Line + line, Column: column}
+	if s.Spelling != nil {
+		pos, _ = s.Spelling.Place(s.Line+line, column)
 	}
+	pos.Path = s.Path
 	return pos
 }
 

@@ -80,7 +80,7 @@ func undoneIn(text string, line, column int) (string, bool) {
 	}
 	way := wayTo(&doc, line, column)
 	if way == nil || !undo(way) {
-		if !undoneInside(&doc, text, line, column) {
+		if !undoneInside(&doc, strings.Split(text, "\n"), line, column) {
 			return "", false
 		}
 	}
@@ -105,23 +105,25 @@ func wayTo(n *yaml.Node, line, column int) []*yaml.Node {
 	return nil
 }
 
-// undoneInside undoes a removal in a literal block of the document.
-func undoneInside(n *yaml.Node, file string, line, column int) bool {
+// undoneInside undoes a removal in a text of the document.
+func undoneInside(n *yaml.Node, lines []string, line, column int) bool {
 	if n.Kind == yaml.ScalarNode {
-		inside := strings.Split(n.Value, "\n")
-		at := line - n.Line
-		if n.Style&yaml.LiteralStyle == 0 || at < 1 || at > len(inside) {
+		spelling := origin.SpellingOf(n, lines)
+		if spelling == nil {
 			return false
 		}
-		shift := origin.IndentAt(strings.Split(file, "\n"), line) - origin.IndentAt(inside, at)
-		text, ok := undone(n.Value, at, column-shift)
+		line, column, ok := spelling.LineAt(tree.Position{Line: line, Column: column})
+		if !ok {
+			return false
+		}
+		text, ok := undone(n.Value, line, column)
 		if ok {
 			n.Value = text
 		}
 		return ok
 	}
 	for _, child := range n.Content {
-		if undoneInside(child, file, line, column) {
+		if undoneInside(child, lines, line, column) {
 			return true
 		}
 	}

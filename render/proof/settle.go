@@ -82,11 +82,12 @@ func (s *seeker) node(at *origin.Snippet, n *yaml.Node, key string) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			s.node(at, n.Content[i+1], n.Content[i].Value)
 		}
-	case n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 && strings.Contains(n.Value, ":"):
-		inner := origin.NewSnippet(at.Path, n.Value, at.Line+n.Line)
-		outer := at.Lines
-		inner.Column = func(line int) int { return origin.IndentAt(outer, n.Line+line) - origin.IndentAt(inner.Lines, line) }
-		s.document(inner, n.Value)
+	case n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ":") && strings.Contains(n.Value, "\n"):
+		if spelling := origin.SpellingOf(n, at.Lines); spelling != nil {
+			inner := origin.NewSnippet(at.Path, n.Value, 0)
+			inner.Spelling = spelling.In(at)
+			s.document(inner, n.Value)
+		}
 		s.scalar(at, n, key)
 	case n.Kind == yaml.ScalarNode:
 		s.scalar(at, n, key)

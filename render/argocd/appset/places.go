@@ -33,8 +33,9 @@ type place struct {
 	field string
 	// file is empty for the ApplicationSet.
 	file string
-	// line is the line in the text of the field, from 1; 0 for the whole field.
-	line int
+	// line is the line in the text of the field, from 1; 0 for the whole field. within is that text.
+	line   int
+	within string
 	// key is the field on that line of the text; empty for any.
 	key string
 	// text is set if it is not known which line of a field's text counts.
@@ -75,7 +76,7 @@ func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
 	if at.IsText || !at.Found() {
 		at = set.Place(p.field, origin.Whole)
 		if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() && p.line > 0 {
-			at = at.InLiteral(strings.Split(string(data), "\n"), tree.Position{Line: p.line})
+			at = at.InScalar(strings.Split(string(data), "\n"), p.within, tree.Position{Line: p.line})
 		}
 	}
 	at.IsText = p.text
@@ -123,7 +124,7 @@ func (g *Generated) placesInText(text, in string) []place {
 		}
 	}
 	n := hops[len(hops)-1].Value
-	at.line, at.key, at.text = n.Line, in, false
+	at.line, at.within, at.key, at.text = n.Line, raw, in, false
 	return g.filled(valueOf(before[n.Line-1], after[n.Line-1], n), at)
 }
 
@@ -161,7 +162,7 @@ func valueOf(template, line string, n *yaml.Node) string {
 // template returns the template's text for a field, and its place.
 func (g *Generated) template(field string) (text string, at place) {
 	if text, line, ok := g.inPatch(field); ok {
-		return text, place{field: "spec.templatePatch", line: line}
+		return text, place{field: "spec.templatePatch", line: line, within: *g.set.Spec.TemplatePatch}
 	}
 	if g.group.own != nil {
 		if value, ok := origin.Field(g.group.own, field); ok && !isEmpty(value) {
@@ -225,7 +226,7 @@ func (s *source) parameter(name string) (at place, ok bool) {
 		return place{field: s.field + "." + name}, true
 	case s.text != "":
 		in, _ := origin.InFile("", []byte(s.text), fmt.Sprintf("[%d].%s", s.index, name))
-		return place{field: s.field, line: in.Line}, true
+		return place{field: s.field, line: in.Line, within: s.text}, true
 	case s.path != "": // it has no other parameters
 		return at, false
 	}

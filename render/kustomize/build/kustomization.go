@@ -252,8 +252,12 @@ func (k *Kustomization) Position(at ...any) tree.Position {
 		if value == nil {
 			break
 		}
-		pos = tree.Position{Path: k.Path, Line: value.Line, Column: value.Column}
-		if value.Kind != yaml.ScalarNode && key != nil {
+		written := value
+		if scalar := origin.Unalias(value); scalar != nil && scalar.Kind == yaml.ScalarNode {
+			written = scalar
+		}
+		pos = tree.Position{Path: k.Path, Line: written.Line, Column: written.Column}
+		if written.Kind != yaml.ScalarNode && key != nil {
 			pos.Line, pos.Column = key.Line, key.Column
 		}
 		node = value

@@ -295,8 +295,8 @@ func (p *Padder) moveText(k *build.Kustomization, s string, at ...any) string {
 	return out.String()
 }
 
-// InlineSnippet maps the lines of a patch inside a kustomization file. Lines of a literal block are lines of
-// the file; for other styles only the place of the whole patch is known.
+// InlineSnippet maps the lines of a patch inside a kustomization file. For a text that is neither a block nor quoted,
+// only the place of the whole patch is known.
 func InlineSnippet(k *build.Kustomization, text string, line int, at []any) *origin.Snippet {
 	s := origin.NewSnippet(k.Path, text, line)
 	node := k.Document()
@@ -305,15 +305,10 @@ func InlineSnippet(k *build.Kustomization, text string, line int, at []any) *ori
 			break
 		}
 	}
-	node = origin.Unalias(node)
-	if node == nil || node.Style&yaml.LiteralStyle == 0 {
+	if s.Spelling = origin.SpellingOf(origin.Unalias(node), strings.Split(tree.Normalize(k.Data), "\n")); s.Spelling == nil {
 		pos := k.Position(at...)
 		s.Whole = &pos
-		return s
 	}
-	s.Line += node.Line
-	file := strings.Split(tree.Normalize(k.Data), "\n")
-	s.Column = func(n int) int { return origin.IndentAt(file, s.Line+n) - origin.IndentAt(s.Lines, n) }
 	return s
 }
 
