@@ -126,7 +126,7 @@ func Generate(ctx context.Context, object json.RawMessage, in Input) ([]Generate
 	if err != nil {
 		return nil, errorf("spec", "%v", err)
 	}
-	g := &generator{Input: in, set: s, trace: tree.NewTrace(), ctx: ctx, engine: engine.NewText("{{", "}}", functions(new(error)))}
+	g := &generator{Input: in, set: s, trace: tree.NewTrace(), ctx: ctx, engine: s.engine()}
 	var all []Generated
 	for i, requested := range s.Spec.Generators {
 		groups, err := g.transform(requested, fmt.Sprintf("spec.generators[%d]", i), s.Spec.Template, nil, 0)

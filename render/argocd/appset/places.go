@@ -86,10 +86,24 @@ func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
 // places returns where a field of the Application may be written, the most likely place first: the parameter that sets
 // it, if there is exactly one, and the template.
 func (g *Generated) places(field string) []place {
-	if text, in, ok := origin.CutText(field); ok {
+	text, in, inText := origin.CutText(field)
+	if g.patch != "" {
+		if f := g.filling(*g.set.Spec.TemplatePatch, g.patch); f != nil {
+			if _, _, ok := fieldIn(g.patch, text); ok {
+				return f.places(field, place{field: "spec.templatePatch", text: inText})
+			}
+		}
+	}
+	if inText {
 		return g.placesInText(text, in)
 	}
 	text, at := g.template(field)
+	if value, ok := origin.Field((&render.Object{JSON: g.Object}).Content(), field); ok && at.line == 0 {
+		value := fmt.Sprint(value)
+		if f := g.filling(text, value); f != nil {
+			return append(f.decisive(value, func(text string) (string, bool) { return text, true }), at)
+		}
+	}
 	return g.filled(text, at)
 }
 
@@ -102,14 +116,17 @@ func (g *Generated) filled(text string, at place) []place {
 	return append(all, at)
 }
 
-// placesInText returns where a field of a text may be written, like places. A line of the text is that of the template
-// if rendering changes only parameters within lines.
+// placesInText returns where a field of a text may be written, like places. Without Go templates, a line of the text is
+// that of the template if rendering changes only parameters within lines.
 func (g *Generated) placesInText(text, in string) []place {
 	raw, at := g.template(text)
 	at.text = true
 	var doc yaml.Node
 	value, _ := origin.Field((&render.Object{JSON: g.Object}).Content(), text)
 	filled, _ := value.(string)
+	if f := g.filling(raw, filled); f != nil && at.line == 0 {
+		return f.places(in, at)
+	}
 	if at.line > 0 || yaml.Unmarshal([]byte(filled), &doc) != nil || len(doc.Content) == 0 {
 		return []place{at}
 	}
@@ -198,14 +215,30 @@ func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
 // parameter returns where a parameter may be written.
 func (g *Generated) parameter(name string) (all []place) {
 	for _, from := range g.params.from {
-		if at, ok := from.parameter(name); ok {
-			all = append(all, at)
+		at, ok := from.parameter(name)
+		if !ok {
+			continue
 		}
+		if from.kind != "list" && strings.HasPrefix(name, "values.") {
+			all = append(all, g.behind(at.field)...)
+		}
+		all = append(all, at)
 	}
 	return all
 }
 
-// parameter returns where a parameter is written, if the source has it.
+// behind returns the places of the parameter in one of the values of a generator.
+func (g *Generated) behind(field string) []place {
+	value, _ := origin.Field(map[string]any{"spec": map[string]any{"generators": g.set.Spec.Generators}}, field)
+	text, _ := value.(string)
+	names := parametersIn(text, g.set.Spec.GoTemplate)
+	if len(names) != 1 || strings.HasPrefix(names[0], "values.") {
+		return nil
+	}
+	return g.parameter(names[0])
+}
+
+// parameter returns where a parameter is written if the source has it.
 func (s *source) parameter(name string) (at place, ok bool) {
 	first, rest, _ := strings.Cut(name, ".")
 	if first == "values" && s.kind != "list" {

@@ -3,12 +3,18 @@ package appset
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
 // set has the fields of an ApplicationSet that are evaluated. Templates are not decoded further.
 type set struct {
+	// engine executes Go templates.
+	engine func() *engine.Engine
+
 	Metadata struct {
 		Name      string `json:"name"`
 		Namespace string `json:"namespace"`
@@ -27,7 +33,7 @@ type set struct {
 }
 
 func parse(object json.RawMessage) (*set, error) {
-	s := &set{}
+	s := &set{engine: sync.OnceValue(func() *engine.Engine { return engine.NewText("{{", "}}", functions(new(error))) })}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, s); err != nil {
 		return nil, fmt.Errorf("not an ApplicationSet of Argo CD: %w", err)
 	}

@@ -139,29 +139,38 @@ func (g *generator) execute(text string, params map[string]any, options []string
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
+	file, err := g.filled(text, params, options)
+	if err != nil {
+		return "", err
+	}
+	g.steps += file.Steps()
+	return file.Text, nil
+}
+
+// filled returns what a Go template executes to, with where each part is from.
+func (g *generator) filled(text string, params map[string]any, options []string) (file *engine.File, err error) {
 	defer func() {
 		if failure := recover(); failure != nil { // an unknown option
 			err = fmt.Errorf("%v", failure)
 		}
 	}()
 	drawn := error(nil)
-	file, err := g.engine.Text(g.ctx, "template", text, functions(&drawn), engine.Options{
+	file, err = g.engine.Text(g.ctx, "template", text, functions(&drawn), engine.Options{
 		Data: params, Template: append([]string{}, options...),
 		Limits: engine.Limits{Steps: max(maxSteps-g.steps, 1), Work: 64 << 20, Output: maxText, Value: maxText},
 	})
 	switch {
 	case drawn != nil:
-		return "", fmt.Errorf("failed to execute go template %s: %w", shortened(text), drawn)
+		return nil, fmt.Errorf("failed to execute go template %s: %w", shortened(text), drawn)
 	case err != nil:
 		if e := new(engine.Error); errors.As(err, &e) {
 			if err = errors.New(e.Message); e.Limit {
 				err = &limitError{e.Message}
 			}
 		}
-		return "", fmt.Errorf("failed to execute go template %s: %w", shortened(text), err)
+		return nil, fmt.Errorf("failed to execute go template %s: %w", shortened(text), err)
 	}
-	g.steps += file.Steps()
-	return file.Text, nil
+	return file, nil
 }
 
 // shortened returns a text shortened for a message.
