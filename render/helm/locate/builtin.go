@@ -1,6 +1,8 @@
 package locate
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render/helm/chart"
@@ -35,12 +37,21 @@ func (t *Tracer) allLeaves() []*Leaf {
 // builtins returns the fields of the release and its chart that templates see.
 func builtins(r *release.Release) []*Leaf {
 	m := r.Chart.Metadata
-	return []*Leaf{
-		{Path: []any{ofRelease, "Name"}, Value: r.Name, Builtin: true},
-		{Path: []any{ofRelease, "Namespace"}, Value: r.Namespace, Builtin: true},
-		{Path: []any{ofChart, "Version"}, Value: m.Version, Builtin: true},
-		{Path: []any{ofChart, "AppVersion"}, Value: m.AppVersion, Builtin: true},
+	var all []*Leaf
+	add := func(value string, path ...any) { all = append(all, &Leaf{Path: path, Value: value, Builtin: true}) }
+	add(r.Name, ofRelease, "Name")
+	add(r.Namespace, ofRelease, "Namespace")
+	add(m.Version, ofChart, "Version")
+	add(m.AppVersion, ofChart, "AppVersion")
+	add(m.Description, ofChart, "Description")
+	add(m.Home, ofChart, "Home")
+	for _, key := range slices.Sorted(maps.Keys(m.Annotations)) {
+		add(m.Annotations[key], ofChart, "Annotations", key)
 	}
+	for i, keyword := range m.Keywords {
+		add(keyword, ofChart, "Keywords", i)
+	}
+	return all
 }
 
 // withBuiltin returns the release with another value of such a field.
@@ -56,11 +67,21 @@ func (t *Tracer) withBuiltin(l *Leaf) *release.Release {
 		return &other
 	}
 	c := chart.Copy(t.Release.Chart.Chart)
-	switch l.key() {
+	switch m := c.Metadata; l.Path[1] {
 	case "Version":
-		c.Metadata.Version = strings.TrimSuffix(value, "x") + "+x"
+		m.Version = strings.TrimSuffix(value, "x") + "+x"
 	case "AppVersion":
-		c.Metadata.AppVersion = value
+		m.AppVersion = value
+	case "Description":
+		m.Description = value
+	case "Home":
+		m.Home = value
+	case "Annotations":
+		m.Annotations = maps.Clone(m.Annotations)
+		m.Annotations[l.key()] = value
+	case "Keywords":
+		m.Keywords = slices.Clone(m.Keywords)
+		m.Keywords[l.Path[2].(int)] = value
 	}
 	other.Chart = t.Release.Chart.With(c)
 	return &other
@@ -80,6 +101,6 @@ func (t *Tracer) builtinAt(l *Leaf) (place origin.Place, ok bool) {
 	if !ok || !has {
 		return place, false
 	}
-	line, column := lineIn(tree.ParseFile(data), []any{chartField(l.key())}, 0)
+	line, column := lineIn(tree.ParseFile(data), append([]any{chartField(l.Path[1].(string))}, l.Path[2:]...), 0)
 	return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
 }

@@ -67,7 +67,7 @@ func (r *reads) readsTogether(l *Leaf) bool {
 		return false
 	}
 	return slices.ContainsFunc([]readKeys{r.innermost, r.outer, r.around, r.followed}, func(k readKeys) bool {
-		return k[l.waysToRead()[0].together]
+		return slices.ContainsFunc(l.waysToRead(), func(way readWay) bool { return k[way.together] })
 	})
 }
 
