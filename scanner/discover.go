@@ -118,20 +118,18 @@ func (s *scan) checkDeployed() error {
 	}
 	for _, entry := range s.in.Config.Entries {
 		if !s.Head.Has(entry) && !s.Base.Has(entry) {
-			return missingPath("entries", entry)
+			return missingPath(s.in.Config.Missing(entry, "entries"))
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(s.in.Config.SourcePaths)) {
 		if dir := s.in.Config.SourcePaths[source]; !s.Head.Has(dir) && !s.Base.Has(dir) {
-			return missingPath("sourcePaths."+source, dir)
+			return missingPath(s.in.Config.Missing(dir, "sourcePaths."+source))
 		}
 	}
 	return nil
 }
 
-func missingPath(key, name string) error {
-	return &InputError{What: key + " of the configuration", Err: fmt.Errorf("there is no file or directory %s in the repository", name)}
-}
+func missingPath(err error) error { return &InputError{Err: err} }
 
 func (s *scan) checkGlobs() error {
 	globs := slices.Clone(s.in.Config.Roots)

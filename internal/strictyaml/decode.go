@@ -258,6 +258,9 @@ func FieldNames(t reflect.Type) []string {
 
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" { // it is no field of the file
+		return ""
+	}
 	return name
 }
 

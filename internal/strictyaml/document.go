@@ -139,6 +139,21 @@ func (d *Document) errorAt(n *yaml.Node, key, format string, args ...any) *Error
 	return e
 }
 
+// Find returns the first field with a value among those that is chooses by their keys; nil if there is none. The message
+// is that of the mistake to be.
+func (d *Document) Find(value string, is func(key string) bool, format string, args ...any) *Error {
+	var found *Error
+	for key, n := range d.fields {
+		if n.Kind != yaml.ScalarNode || n.Value != value || !is(key) {
+			continue
+		}
+		if e := d.errorAt(n, key, format, args...); found == nil || e.Line < found.Line || e.Line == found.Line && e.Column < found.Column {
+			found = e
+		}
+	}
+	return found
+}
+
 // Fail records a mistake of the field key, see Error.
 func (d *Document) Fail(key, format string, args ...any) {
 	d.errs = append(d.errs, d.Error(key, format, args...))

@@ -4,11 +4,16 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 // Config is the content of a .preadmit.yaml (apiVersion preadmit.dev/v1alpha1, kind
 // ScanConfig). The flags of `preadmit scan` override it.
 type Config struct {
+	// document is the file that it was read from.
+	document *strictyaml.Document `json:"-"`
+
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// FailOn is the weakest action that fails a run: deny, warn, audit,

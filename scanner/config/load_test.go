@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // tree returns a tree with a configuration, or without one if text is "".
@@ -53,7 +54,7 @@ func TestLoad(t *testing.T) {
 			for _, d := range diagnostics {
 				got = append(got, fmt.Sprintf("%s %s %s:%d: %s", d.Severity, d.Location.Tree, d.Location.Path, d.Location.StartLine, d.Message))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}
 		})

@@ -1,6 +1,12 @@
 package config
 
-import "github.com/preadmit/preadmit/internal/strictyaml"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
+)
 
 // FileName is the name of the configuration at the top of a repository.
 const FileName = ".preadmit.yaml"
@@ -22,7 +28,7 @@ func Parse(path string, data []byte) (*Config, error) {
 	if document.Empty() {
 		return nil, document.Error("", "the file is empty: it needs at least apiVersion and kind")
 	}
-	config := &Config{}
+	config := &Config{document: document}
 	_ = document.Decode(config) // document.Err has the errors
 	(&checker{document}).config(config)
 	if err := document.Err(); err != nil {
@@ -31,3 +37,21 @@ func Parse(path string, data []byte) (*Config, error) {
 	config.complete()
 	return config, nil
 }
+
+// Missing returns the mistake that a path is not in the repository which fields with one of these keys have: at its
+// place in the file, if it is written there.
+func (c *Config) Missing(path string, keys ...string) error {
+	message := fmt.Sprintf("there is no file or directory %s in the repository", path)
+	if c.document != nil {
+		e := c.document.Find(path, func(key string) bool {
+			return slices.ContainsFunc(keys, func(k string) bool { return key == k || strings.HasPrefix(last(key), k+"[") })
+		}, "%s", message)
+		if e != nil {
+			return e
+		}
+	}
+	return fmt.Errorf("%s of the configuration: %s", strings.Join(keys, " or "), message)
+}
+
+// last returns the last part of a key.
+func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

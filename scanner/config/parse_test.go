@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/report"
@@ -55,7 +56,7 @@ targets:
 			{Name: "staging", Roots: []string{"clusters/staging"}},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
 	}
 }

@@ -2,7 +2,6 @@ package target
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -239,7 +238,7 @@ func govern(states ...*State) {
 func (b *builder) checkGiven(paths []string) error {
 	for _, p := range paths {
 		if !b.Head.Has(p) && !b.Base.Has(p) {
-			return &change.InputError{What: "policies or context of the configuration", Err: fmt.Errorf("there is no file or directory %s in the repository", p)}
+			return &change.InputError{Err: b.config.Missing(p, "policies", "context")}
 		}
 	}
 	return nil
