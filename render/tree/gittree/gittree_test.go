@@ -183,8 +183,16 @@ func TestLayouts(t *testing.T) {
 		"workdir": "c3", "bare.git": "c3", "linked": "side", "alternates": "c3", "packed": "c3", "shallow": "c3", "extended": "c3", "relative": "c3",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := content(t, open(t, at(name)), "HEAD", "a/file.yaml"); got != want {
+			r := open(t, at(name))
+			if got := content(t, r, "HEAD", "a/file.yaml"); got != want {
 				t.Errorf("got %q, want %q", got, want)
+			}
+			whole, err := r.Commit("HEAD")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := r.Commit(whole.Hash()[:8]); err != nil || got.Hash() != whole.Hash() {
+				t.Errorf("by the beginning of its hash: %v, %v", got, err)
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func (r *Repository) beginning(prefix string) (*object.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := r.store.HashesWithPrefix(whole)
+	hashes, err := r.store.beginning(whole)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/helper/chroot"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -122,7 +124,11 @@ func isDir(path string) bool {
 const openPacks = 32
 
 // store is go-git's storage. It accepts repository extensions that do not affect reading.
-type store struct{ *filesystem.Storage }
+type store struct {
+	*filesystem.Storage
+	// common is the directory with the objects.
+	common string
+}
 
 func openStore(loc location) (*store, error) {
 	if _, err := os.ReadDir(loc.gitDir); err != nil {
@@ -138,7 +144,53 @@ func openStore(loc location) (*store, error) {
 	}
 	return &store{filesystem.NewStorageWithOptions(dot, cache.NewObjectLRUDefault(), filesystem.Options{
 		AlternatesFS: alternates, MaxOpenDescriptors: openPacks,
-	})}, nil
+	}), loc.common}, nil
+}
+
+// beginning returns the hashes of objects that begin with some bytes, those of the alternates too, which go-git leaves
+// out.
+func (s *store) beginning(prefix []byte) ([]plumbing.Hash, error) {
+	var all []plumbing.Hash
+	seen := map[string]bool{s.common: true}
+	for next := []string{s.common}; len(next) > 0; next = next[1:] {
+		of := s.Storage
+		if next[0] != s.common {
+			of = filesystem.NewStorageWithOptions(filesOf(next[0]), cache.NewObjectLRUDefault(), filesystem.Options{MaxOpenDescriptors: openPacks})
+		}
+		hashes, err := of.HashesWithPrefix(prefix)
+		if err != nil && next[0] == s.common {
+			return nil, err
+		}
+		all = append(all, hashes...)
+		for _, dir := range alternatesOf(next[0]) {
+			if !seen[dir] && len(seen) <= maxAlternates {
+				seen[dir] = true
+				next = append(next, dir)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+	return all, nil
+}
+
+// maxAlternates bounds the repositories that one takes objects from.
+const maxAlternates = 50
+
+// alternatesOf returns the repositories that objects/info/alternates of one names; none if it cannot be read.
+func alternatesOf(common string) (all []string) {
+	objects := filepath.Join(common, "objects")
+	data, _ := os.ReadFile(filepath.Join(objects, "info", "alternates"))
+	for _, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case !filepath.IsAbs(line):
+			line = filepath.Join(objects, line)
+		}
+		all = append(all, filepath.Dir(filepath.Clean(line)))
+	}
+	return all
 }
 
 // filesOf returns a directory of a repository as a file system. As in git, symbolic links may leave it: repo and
