@@ -188,6 +188,11 @@ func (f *Flags) Check() error {
 	if err := f.Fetch.Check(); err != nil {
 		return err
 	}
+	for _, name := range []string{"credentials", "ca-file", "private-host"} {
+		if f.Given(name) && !f.Given("fetch") && !f.Fetch.On() {
+			return cli.Usagef("--%s is for what is fetched, and nothing is: give --fetch too", name)
+		}
+	}
 	for _, globs := range []struct {
 		flag   string
 		values []string
