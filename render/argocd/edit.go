@@ -34,12 +34,12 @@ type optionError struct {
 
 func (e *optionError) Error() string { return e.message }
 
-func (p *part) editProblem(file string, err error) *render.Problem {
+func (p *part) editProblem(file string, data []byte, err error) *render.Problem {
 	var option *optionError
 	if errors.As(err, &option) {
 		return p.failed(p.field("kustomize."+option.field), err)
 	}
-	return p.inFile(file, tree.ErrorLine(err), err.Error(), p.field(""))
+	return p.inFile(file, tree.ErrorLineIn(data, err), err.Error(), p.field(""))
 }
 
 // edit applies the options of a source in the same order as Argo CD.

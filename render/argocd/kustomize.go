@@ -58,7 +58,7 @@ func (p *part) kustomization() *render.Problem {
 		}
 		e, err := edit(p, file, data)
 		if err != nil {
-			return p.editProblem(file, err)
+			return p.editProblem(file, data, err)
 		}
 		k.edited = e
 		t = t.Beside(&overlay{t, map[string][]byte{file: e.data}})

@@ -20,6 +20,7 @@ func overridesOf(app string) string { return ".argocd-source-" + app + ".yaml" }
 // fileError is an error in a file.
 type fileError struct {
 	path string
+	text []byte // nil if it was not read
 	err  error
 }
 
@@ -45,10 +46,10 @@ func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (
 		}
 		patch, _, err := t.Load(name, trace)
 		if err != nil {
-			return nil, nil, &fileError{name, err}
+			return nil, nil, &fileError{name, nil, err}
 		}
 		if merged, err = merge(merged, patch); err != nil {
-			return nil, nil, &fileError{name, err}
+			return nil, nil, &fileError{name, patch, err}
 		}
 		files = append(files, overrides{to.Real, patch})
 	}

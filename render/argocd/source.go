@@ -199,7 +199,7 @@ func (u *unit) failed(field string, err error) *render.Problem {
 	p := &render.Problem{Kind: render.ProblemFailed, Position: u.written(field), Message: err.Error()}
 	var file *fileError
 	if errors.As(err, &file) {
-		if p = u.inFile(file.path, tree.ErrorLine(file.err), file.Error(), field); p == nil {
+		if p = u.inFile(file.path, tree.ErrorLineIn(file.text, file.err), file.Error(), field); p == nil {
 			return nil
 		}
 	}

@@ -46,7 +46,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 	}
 	kus := types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	if err := yaml.Unmarshal(g.data, &kus); err != nil {
-		return nil, &syntaxError{g.path, err}
+		return nil, &syntaxError{g.path, g.data, err}
 	}
 	if g.original != nil && len(kus.Resources) == 0 {
 		kus.BuildMetadata = []string{types.OriginAnnotations} // kustomize refuses an empty kustomization
@@ -69,6 +69,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 // syntaxError is the error of an invalid kustomization file.
 type syntaxError struct {
 	path string
+	text []byte
 	err  error
 }
 

@@ -119,7 +119,7 @@ func (u *unit) failed(err error) *render.Problem {
 	p := &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: err.Error()}
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {
-		p.Position = tree.Position{Path: u.inTree(syntax.path), Line: tree.ErrorLine(syntax.err)}
+		p.Position = tree.Position{Path: u.inTree(syntax.path), Line: tree.ErrorLineIn(syntax.text, syntax.err)}
 		p.Message = tree.YamlPrefix.ReplaceAllString(syntax.Error(), "")
 		p = u.atSource(p)
 	}

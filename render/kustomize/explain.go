@@ -92,8 +92,8 @@ func brokenKustomization(failure string, c *build.Closure) (tree.Position, strin
 		if pos, message, ok := wrongField(k, message); ok {
 			return pos, message, true
 		}
-		if m := tree.YamlLine.FindStringSubmatch(message); m != nil {
-			pos.Line = tree.Atoi(m[1])
+		if tree.YamlLine.MatchString(message) {
+			pos.Line = tree.ErrorLineIn(k.Data, k.Err)
 			message = tree.YamlPrefix.ReplaceAllString(message, "")
 		}
 		if m := unknownField.FindStringSubmatch(message); m != nil {

@@ -292,14 +292,19 @@ func Atoi(s string) int {
 	return n
 }
 
-// ErrorLine returns the line in a YAML error, or 1 if it has none.
-func ErrorLine(err error) int { return ErrorLineIn(nil, err) }
-
 // ErrorLineIn returns the line in a YAML error. An error about invalid characters has no line: then it is the line of
 // the first invalid character in the text, or else 1.
 func ErrorLineIn(text []byte, err error) int {
 	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ := NewParserLines(string(text)).InFile(max(Atoi(m[1]), 1), 1)
+		line := max(Atoi(m[1]), 1)
+		if countsFromZero.MatchString(err.Error()) {
+			line++
+		}
+		if text == nil { // the file could not be read
+			return line
+		}
+		last := CountParserLines(strings.TrimSpace("x" + string(text))) // the end of the text is on its last line
+		line, _ = NewParserLines(string(text)).InFile(min(line, last), 1)
 		return line
 	}
 	line := 1
@@ -324,6 +329,10 @@ func isPrintable(r rune) bool {
 }
 
 var characterError = regexp.MustCompile(`UTF-8|control characters|Unicode character`)
+
+// countsFromZero matches the errors of YAML's parser, whose lines count from 0, as against those of its scanner
+// (parser.fail in decode.go of go.yaml.in/yaml/v2 and v3).
+var countsFromZero = regexp.MustCompile(`yaml: line \d+: did not find expected (key|node content|'-' indicator|',' or '[]}]'|<document start>)`)
 
 var YamlLine = regexp.MustCompile(`yaml: line (\d+)`)
 
