@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 
@@ -36,7 +37,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	indexes map[string]*indexFetch // by URL of the repository
-	fetched int64                  // bytes
+	stored  int64                  // bytes, see put
 }
 
 // New returns a Client.
@@ -105,7 +106,7 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("it is %s now, and was %s: somebody changed what was published", e.Got.Digest, e.Want.Digest)
 }
 
-// do runs fetch with a timeout, and counts the artifact's bytes.
+// do runs fetch with a timeout.
 func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context.Context) (artifact.Pin, error)) (artifact.Pin, error) {
 	if err := a.Check(); err != nil {
 		return artifact.Pin{}, &Error{a, err}
@@ -121,10 +122,23 @@ func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context
 	case err != nil:
 		return artifact.Pin{}, &Error{a, err}
 	}
+	return pin, nil
+}
+
+// put stores a content of at most most bytes, and counts it, even if it is refused afterwards: it is in the store.
+func (c *Client) put(r io.Reader, most int64) (digest string, size int64, err error) {
+	c.mu.Lock()
+	left := max(c.limits.Total-c.stored, 0)
+	c.mu.Unlock()
+	digest, size, err = c.store.Put(r, min(most, left))
+	if large := new(store.TooLargeError); errors.As(err, &large) && left < most {
+		err = fmt.Errorf("all artifacts together have more than %d bytes", c.limits.Total)
+	}
+	if err != nil {
+		return "", 0, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fetched += pin.Size; c.fetched > c.limits.Total {
-		return artifact.Pin{}, &Error{a, fmt.Errorf("all artifacts together have more than %d bytes", c.limits.Total)}
-	}
-	return pin, nil
+	c.stored += size
+	return digest, size, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -220,6 +221,44 @@ func TestIndexWithoutEntries(t *testing.T) {
 		if _, err := parseIndex([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// TestTotal checks that contents that are refused count as fetched: they are stored, and a repository with wrong digests
+// in its index could fill the disk with them.
+func TestTotal(t *testing.T) {
+	s := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "index.yaml") {
+			_, _ = w.Write([]byte(strings.Repeat(r.URL.Path, 40_000)))
+			return
+		}
+		_, _ = w.Write([]byte("entries:\n  app:\n"))
+		for i := range 8 {
+			_, _ = fmt.Fprintf(w, "  - {version: 1.0.%[1]d, digest: %064[1]d, urls: [%[1]d.tgz]}\n", i)
+		}
+	})
+	const most = 1 << 20
+	client, kept := newClient(t, Options{Limits: Limits{Total: most}}, s)
+	var failed []string
+	for i := range 8 {
+		_, err := client.Resolve(t.Context(), artifact.Artifact{Kind: artifact.Chart, URL: s.URL, Name: "app", Version: fmt.Sprintf("1.0.%d", i)})
+		if err == nil {
+			t.Fatal("a chart with another digest is fetched")
+		}
+		failed = append(failed, err.Error())
+	}
+	if !strings.Contains(failed[0], "in the index of its repository") || !strings.Contains(failed[7], "all artifacts together") {
+		t.Errorf("errors %q", failed)
+	}
+	size := int64(0)
+	_ = fs.WalkDir(os.DirFS(kept.Dir()), ".", func(_ string, d fs.DirEntry, err error) error {
+		if info, infoErr := d.Info(); err == nil && infoErr == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return err
+	})
+	if size == 0 || size > most {
+		t.Errorf("%d bytes are stored, want at most %d", size, most)
 	}
 }
 

@@ -53,6 +53,6 @@ func (c *Client) download(ctx context.Context, url string) (artifact.Pin, error)
 
 // keep stores a content.
 func (c *Client) keep(r io.Reader) (artifact.Pin, error) {
-	digest, size, err := c.store.Put(r, c.limits.Content)
+	digest, size, err := c.put(r, c.limits.Content)
 	return artifact.Pin{Digest: digest, Size: size}, err
 }

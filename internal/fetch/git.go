@@ -154,7 +154,7 @@ func (c *Client) tree(ctx context.Context, remote gittree.Remote, want string, p
 	pin.Commit = commit.Hash()
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(store.Pack(w, commit.FS(), store.Limits{})) }()
-	pin.Digest, pin.Size, err = c.store.Put(r, min(gitArchive, c.limits.Total))
+	pin.Digest, pin.Size, err = c.put(r, gitArchive)
 	_ = r.Close() // ends packing after an error
 	return pin, err
 }

@@ -24,7 +24,8 @@ type Limits struct {
 	Index int64
 	// Tags is how many tags a repository may have whose tags are listed. Default 20,000.
 	Tags int
-	// Total is the maximum size of all artifacts together, in bytes. Default 4 GiB.
+	// Total is the maximum size of all artifacts together, in bytes, those that are refused after they were stored
+	// included. Default 4 GiB.
 	Total int64
 }
 
