@@ -51,6 +51,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 		}
 		again, err := p.redeliver(ctx, d)
 		if p.ends(ctx, err) {
+			p.left = d.At
 			p.Metrics.Recovered(asked)
 			return errors.Join(listing, err)
 		}

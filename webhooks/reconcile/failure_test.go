@@ -55,6 +55,30 @@ func TestPoisonedDelivery(t *testing.T) {
 	}
 }
 
+// TestDeliveriesAfterRateLimit checks that the pass after one that a rate limit ended requests what that one left, also
+// if it is older than most passes look back.
+func TestDeliveriesAfterRateLimit(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	r := w.repository("octo", "apps")
+	w.answer(http.StatusServiceUnavailable, false)
+	w.install("octo", r)
+	r.open("one", true)
+	w.github.Settle()
+	rule := poison(githubtest.Rule{Status: http.StatusTooManyRequests}, fmt.Sprintf("/app/hook/deliveries/%d/attempts", w.them.Deliveries()[1].ID))
+	rule.Times = 1
+	w.github.Intercept(rule)
+	w.answer(0, false)
+	w.clock.set(3 * time.Hour)
+	w.pass(reconcile.Failed)
+	before := len(w.again())
+	w.clock.set(3*time.Hour + 5*time.Minute)
+	w.pass(reconcile.Complete)
+	if got, all := len(w.again()), len(w.them.Deliveries()); before >= got || got < 2 {
+		t.Errorf("%d of %d deliveries again, %d before: the rest waits for the next hour", got, all, before)
+	}
+}
+
 // TestPoisonedPull checks that a pull request that fails does not keep others from being checked, but
 // that an error which concerns all ends the pass.
 func TestPoisonedPull(t *testing.T) {

@@ -44,7 +44,7 @@ type Reconciler struct {
 	// listed is when all deliveries that GitHub keeps were examined last.
 	listed time.Time
 	// left is the time of the oldest delivery that a pass did not request because of its
-	// limit; zero if there was none.
+	// limit, or because it ended early; zero if there was none.
 	left time.Time
 	// next is the id of the repository with which an installation's next pass begins.
 	next map[int64]int64
