@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"archive/tar"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/store"
@@ -168,59 +165,6 @@ func TestChartVersions(t *testing.T) {
 	}
 	if n := strings.Count(s.requests(), "index.yaml"); n != 1 {
 		t.Errorf("the index was asked for %d times", n)
-	}
-}
-
-// TestIndexOutlivesItsFirstCaller checks that the end of the context of the first caller is not the error of every
-// other chart of the repository, and that others do not wait for it longer than their own contexts.
-func TestIndexOutlivesItsFirstCaller(t *testing.T) {
-	var asked atomic.Bool
-	began, release := make(chan struct{}), make(chan struct{})
-	s := helmServer(t, func(string) string {
-		if asked.CompareAndSwap(false, true) {
-			close(began)
-			<-release
-		}
-		return indexOf(t, "1.0.0")
-	}, "1.0.0")
-	defer close(release)
-	client, _ := newClient(t, Options{}, s)
-	a := artifact.Artifact{Kind: artifact.Chart, URL: s.URL + "/charts", Name: "app", Version: "1.0.0"}
-	resolve := func(ctx context.Context, failed chan<- error) {
-		_, err := client.Resolve(ctx, a)
-		failed <- err
-	}
-	failed, impatient, second := make(chan error, 1), make(chan error, 1), make(chan error, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	go resolve(ctx, failed)
-	<-began
-	short, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer end()
-	go resolve(short, impatient)
-	if err := <-impatient; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v, want that of the own context", err)
-	}
-	go resolve(t.Context(), second)
-	cancel()
-	if err := <-failed; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the own context", err)
-	}
-	if err := <-second; err != nil {
-		t.Errorf("the second chart: %v", err)
-	}
-}
-
-// TestIndexWithoutEntries checks that a file without entries is no index, whether it is YAML or JSON.
-func TestIndexWithoutEntries(t *testing.T) {
-	for _, text := range []string{"a: b\n", "{\"a\": \"b\"}", "null", ""} {
-		if in, err := parseIndex([]byte(text)); err == nil || !strings.Contains(err.Error(), "it has no entries") {
-			t.Errorf("%q: %v, error %v; want that it has no entries", text, in, err)
-		}
-	}
-	for _, text := range []string{"entries: {}\n", "{\"entries\": {}}"} {
-		if _, err := parseIndex([]byte(text)); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
@@ -122,6 +124,11 @@ func (c *Client) getIndex(ctx context.Context, repository string) (*index, error
 // parseIndex parses an index. It rejects aliases: no index has some, and few bytes of them can
 // expand to any number of nodes.
 func parseIndex(data []byte) (*index, error) {
+	if n := mostNodes(data); n > maxNodes {
+		return nil, fmt.Errorf("it may have %d values, more than the limit of %d", n, maxNodes)
+	}
+	parsing.Lock()
+	defer parsing.Unlock()
 	in := &index{}
 	if err := in.unmarshal(data); err != nil {
 		return nil, err
@@ -130,6 +137,20 @@ func parseIndex(data []byte) (*index, error) {
 		return nil, errors.New("it has no entries: it is no index of charts")
 	}
 	return in, nil
+}
+
+// parsing is held while an index is parsed, which needs memory of many times its size.
+var parsing sync.Mutex
+
+// maxNodes is the maximum of mostNodes for an index: one of 64 MiB that is written as Helm does has fewer.
+const maxNodes = 12_000_000
+
+// mostNodes returns an upper bound for the nodes of a text in YAML without aliases: a line of block style begins at most
+// an item, a mapping, a key and a value, with an item more for each further dash, and in flow style each separator
+// begins at most a mapping, a key and a value.
+func mostNodes(data []byte) int {
+	count := func(what string) int { return bytes.Count(data, []byte(what)) }
+	return 4*(count("\n")+count("\r")+1) + 2*count("- ") + 3*(count(",")+count("[")+count("{")+count("?"))
 }
 
 func (in *index) unmarshal(data []byte) error {
