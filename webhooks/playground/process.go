@@ -144,11 +144,16 @@ func (p *Processes) take(version string) (*process, error) {
 	p.mu.Lock()
 	p.busy++
 	for i := len(p.idle) - 1; i >= 0; i-- {
-		if one := p.idle[i]; one.version == version {
-			p.idle = slices.Delete(p.idle, i, i+1)
+		one := p.idle[i]
+		if one.version != version {
+			continue
+		}
+		p.idle = slices.Delete(p.idle, i, i+1)
+		if one.waits() {
 			p.mu.Unlock()
 			return one, nil
 		}
+		one.end()
 	}
 	p.leave(max(p.Count, 1) - p.busy)
 	p.mu.Unlock()
@@ -257,6 +262,17 @@ func (o *process) read(from io.Reader) {
 			o.answers <- line.Bytes()
 		}
 	}()
+}
+
+// waits reports whether an idle process waits for a request: it has not ended, and has sent nothing after its answer,
+// which would be the answer to the next request.
+func (o *process) waits() bool {
+	select {
+	case <-o.answers:
+		return false
+	default:
+		return true
+	}
 }
 
 // ask sends a request to the process and returns its answer.

@@ -48,6 +48,12 @@ func TestMain(m *testing.M) {
 					all[len(all)-1][i] = 1
 				}
 			}
+		case strings.Contains(text, "dies"):
+			fmt.Fprintln(out, `{"problems": [{"message": "dies"}]}`)
+			os.Exit(2)
+		case strings.Contains(text, "twice"):
+			fmt.Fprintln(out, `{"problems": [{"message": "twice"}]}`)
+			fmt.Fprintln(out, `{"problems": [{"message": "another's"}, {}]}`)
 		case strings.Contains(text, "garbage"):
 			fmt.Fprintln(out, "{")
 		case strings.Contains(text, "flood"):
@@ -87,6 +93,21 @@ func TestProcesses(t *testing.T) {
 		case !bad && (err != nil || len(answer.Problems) != 1):
 			t.Errorf("%s: %v, %v", text, answer, err)
 		}
+	}
+}
+
+// TestIdle checks that a process that ended after its answer, or sent another one, does not serve the next request.
+func TestIdle(t *testing.T) {
+	p := processes(t)
+	for _, text := range []string{"dies", "a", "twice", "b", "c"} {
+		answer, err := p.Answer(t.Context(), &report.PlaygroundRequest{Policies: text})
+		if err != nil || len(answer.Problems) != 1 {
+			t.Errorf("%s: %+v, %v", text, answer, err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if p.busy != 0 || len(p.idle) != 1 {
+		t.Errorf("%d processes judge and %d wait, want one that waits", p.busy, len(p.idle))
 	}
 }
 
