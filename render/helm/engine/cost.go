@@ -3,11 +3,12 @@ package engine
 import (
 	"reflect"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// cheap are functions that take constant time, or for strings the time to read them.
+// cheap are functions that take constant time, or that to read their strings or list, which reading counts.
 var cheap = words(` default coalesce ternary empty required fail getHostByName hello
 	get set unset hasKey list tuple index dig pluck has mustHas
 	kindOf kindIs typeOf typeIs typeIsLike first mustFirst last mustLast
@@ -28,7 +29,7 @@ var squares = words(` uniq mustUniq without mustWithout `)
 // bounded returns a function that counts its work and fails before a call that would exceed the limits.
 func (r *run) bounded(name string, fn any) any {
 	if cheap[name] {
-		return fn
+		return r.reading(fn)
 	}
 	switch fn := fn.(type) {
 	case func(...any) map[string]any:
@@ -51,6 +52,67 @@ func (r *run) bounded(name string, fn any) any {
 	}
 	return r.boundedValue(name, reflect.ValueOf(fn))
 }
+
+// reading returns a cheap function that counts the strings it reads, and the list that it searches.
+func (r *run) reading(fn any) any {
+	switch fn := fn.(type) {
+	case func(string) string:
+		return func(s string) (string, error) { return after(r.read(s), func() string { return fn(s) }) }
+	case func(string) int:
+		return func(s string) (int, error) { return after(r.read(s), func() int { return fn(s) }) }
+	case func(string) map[string]any:
+		return func(s string) (map[string]any, error) {
+			return after(r.read(s), func() map[string]any { return fn(s) })
+		}
+	case func(string, string) string:
+		return func(a, b string) (string, error) { return after(r.read(a, b), func() string { return fn(a, b) }) }
+	case func(string, string) bool:
+		return func(a, b string) (bool, error) { return after(r.read(a, b), func() bool { return fn(a, b) }) }
+	case func(string, string) time.Time:
+		return func(a, b string) (time.Time, error) {
+			return after(r.read(a, b), func() time.Time { return fn(a, b) })
+		}
+	case func(string, any) string:
+		return func(a string, b any) (string, error) { return after(r.read(a), func() string { return fn(a, b) }) }
+	case func(any) int:
+		return func(v any) (int, error) { return after(r.read(v), func() int { return fn(v) }) }
+	case func(any) int64:
+		return func(v any) (int64, error) { return after(r.read(v), func() int64 { return fn(v) }) }
+	case func(any) float64:
+		return func(v any) (float64, error) { return after(r.read(v), func() float64 { return fn(v) }) }
+	case func(any, any) bool:
+		return func(a, in any) (bool, error) { return after(r.search(in), func() bool { return fn(a, in) }) }
+	case func(any, any) (bool, error):
+		return func(a, in any) (bool, error) {
+			if err := r.search(in); err != nil {
+				return false, err
+			}
+			return fn(a, in)
+		}
+	}
+	return fn
+}
+
+// after calls a function unless there is an error.
+func after[T any](err error, fn func() T) (result T, _ error) {
+	if err != nil {
+		return result, err
+	}
+	return fn(), nil
+}
+
+// read counts the strings among values as read.
+func (r *run) read(values ...any) error {
+	size := 0
+	for _, v := range values {
+		s, _ := v.(string)
+		size += len(s)
+	}
+	return r.spend(min(size, r.limits.Value))
+}
+
+// search counts a list as compared with a value.
+func (r *run) search(list any) error { return r.spend(min(r.sizeOf(list), r.limits.Value)) }
 
 // boundedKeys is bounded for dict, which converts only its keys to texts.
 func (r *run) boundedKeys(name string, dict func(...any) map[string]any) any {
