@@ -194,7 +194,10 @@ func (g *generator) fill(in *group, p params) (Generated, error) {
 			return out, templateError("spec.templatePatch", err)
 		}
 		app, out.patch = patched, text
-		metadata, _ = app["metadata"].(map[string]any)
+		var has bool
+		if metadata, has = app["metadata"].(map[string]any); !has {
+			return out, errorf("spec.templatePatch", "the Application has no metadata")
+		}
 	}
 	if delete(metadata, "namespace"); g.set.Metadata.Namespace != "" {
 		metadata["namespace"] = g.set.Metadata.Namespace
