@@ -283,3 +283,38 @@ func told(o *origin.Origin, field string) string {
 	}
 	return out
 }
+
+// TestOriginsWithOtherBreaks locates fields in texts of an ApplicationSet with breaks that are lines to YAML only.
+func TestOriginsWithOtherBreaks(t *testing.T) {
+	const values = "a: {{.a}}%sb: 'c'"
+	for _, br := range []string{`\n`, `\r`, `\u2028`} {
+		text := fmt.Sprintf(values, br)
+		_, graph := expand(t, files("\n-- set.yaml --\n"+`apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: s, namespace: argocd}
+spec:
+  goTemplate: true
+  generators: [{list: {elements: [{a: b}]}}]
+  templatePatch: "`+strings.Replace(text, "b: 'c'", "spec: {project: default, revisionHistoryLimit: 7}", 1)+`"
+  template:
+    metadata: {name: web}
+    spec:
+      source:
+        repoURL: https://git.example.com/r
+        path: web
+        helm:
+          values: "`+text+`"
+      destination: {server: 'https://kubernetes.default.svc'}
+-- web/Chart.yaml --
+apiVersion: v2
+name: web
+version: 1.0.0
+`), deploy.Options{Self: []string{"https://git.example.com/r"}})
+		root := unit(t, graph, "Application/argocd/web (in-cluster)")
+		for field, want := range map[string]string{origin.InText("spec.source.helm.values", "b"): "set.yaml:15", "spec.revisionHistoryLimit": "set.yaml:7"} {
+			if at := root.Unit.Place(t.Context(), field).Position; fmt.Sprintf("%s:%d", at.Path, at.Line) != want {
+				t.Errorf("with %s %q is at %s, want %s", br, field, at, want)
+			}
+		}
+	}
+}

@@ -141,6 +141,9 @@ func (g *Generated) placesInText(text, in string) []place {
 		}
 	}
 	n := hops[len(hops)-1].Value
+	if n.Line > len(before) { // YAML has other line breaks too
+		return []place{at}
+	}
 	at.line, at.within, at.key, at.text = n.Line, raw, in, false
 	return g.filled(valueOf(before[n.Line-1], after[n.Line-1], n), at)
 }
@@ -167,7 +170,7 @@ func valueOf(template, line string, n *yaml.Node) string {
 	}
 	before, after := template[from:], line[from:]
 	end := min(len(n.Value), len(after))
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+	if after != "" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
 		end = strings.IndexByte(after[1:], after[0]) + 2
 	}
 	if strings.HasPrefix(before, after[:end]) {
@@ -208,7 +211,9 @@ func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
 	if strings.Count(raw, "\n") != strings.Count(g.patch, "\n") {
 		return "", 0, true
 	}
-	line = hops[len(hops)-1].Value.Line
+	if line = hops[len(hops)-1].Value.Line; line > len(lines) { // YAML has other line breaks too
+		return "", 0, true
+	}
 	return lines[line-1], line, true
 }
 
