@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/render/argocd/appset"
 )
 
@@ -34,6 +36,27 @@ func TestOddPatches(t *testing.T) {
 		_, err = appset.Generate(t.Context(), object, appset.Input{})
 		if failure := new(appset.Error); want == "" && err != nil || want != "" && (!errors.As(err, &failure) || failure.Field != "spec.templatePatch" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", patch, err, want)
+		}
+	}
+}
+
+// TestEmptyParameters checks that generators may return no parameters at all, as for null in a list.
+func TestEmptyParameters(t *testing.T) {
+	const two = `[{list: {elementsYaml: "[null]"}}, {list: {elementsYaml: "[{b: c}]"}}]`
+	for generator, want := range map[string]string{
+		"matrix: {generators: " + two + "}":                "x-c",
+		"merge: {mergeKeys: [k], generators: " + two + "}": "x-c",
+		"list: {elements: [null]}":                         "x-{{b}}",
+		"pullRequest: {values: {b: d}}":                    "x-{{b}}",
+	} {
+		object, err := yaml.YAMLToJSON([]byte("apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a}\nspec:\n  generators: [{" + generator +
+			"}]\n  template: {metadata: {name: 'x-{{b}}'}, spec: {project: default, source: {repoURL: https://example.com/r, path: app}, destination: {namespace: x}}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := appset.Generate(t.Context(), object, appset.Input{Given: func(string) ([]map[string]any, bool) { return []map[string]any{nil}, true }})
+		if err != nil || len(made) != 1 || !strings.Contains(string(made[0].Object), `"name":"`+want+`"`) {
+			t.Errorf("%s: %v, %s", generator, err, made)
 		}
 	}
 }

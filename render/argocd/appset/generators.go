@@ -36,6 +36,9 @@ func (g *generator) list(content any, field string) ([]params, error) {
 		return nil, errorf(field+".elementsYaml", "error unmarshling decoded ElementsYaml: %v", err)
 	}
 	for i, values := range more {
+		if values == nil {
+			values = map[string]any{}
+		}
 		all = append(all, params{values, []source{{field: field + ".elementsYaml", text: spec.ElementsYAML, index: i}}})
 	}
 	return all, nil
@@ -307,7 +310,9 @@ func (g *generator) given(kind string, content any, field string) ([]params, err
 	}
 	var all []params
 	for _, values := range found {
-		values = maps.Clone(values)
+		if values = maps.Clone(values); values == nil {
+			values = map[string]any{}
+		}
 		if err := g.appendValues(spec.Values, values); err != nil {
 			return nil, errorf(field+".values", "%v", err)
 		}
