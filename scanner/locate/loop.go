@@ -261,8 +261,12 @@ func (l *loop) transformMap(entries bool) value {
 	vals, known := map[ref.Val]ref.Val{}, map[string]value{}
 	why := l.list.why
 	for _, e := range l.elements {
-		if len(l.body) == 2 && !l.round(e, l.body[0]).is(true) {
-			continue
+		if len(l.body) == 2 {
+			if v := l.round(e, l.body[0]); v.isError() {
+				return v
+			} else if !v.is(true) {
+				continue
+			}
 		}
 		v := l.round(e, l.body[len(l.body)-1])
 		if v.isError() {
