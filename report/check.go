@@ -3,11 +3,15 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// maxLine bounds lines and columns, so that sums of them do not overflow.
-const maxLine = 1 << 30
+// maxLine bounds lines and columns, so that sums of them do not overflow; maxCount does the same for counts.
+const (
+	maxLine  = 1 << 30
+	maxCount = 1 << 30
+)
 
 // check returns an error for the first value in a decoded report that its type does not allow.
 func check(r *Report) error {
@@ -16,7 +20,7 @@ func check(r *Report) error {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
 	}
-	if err := cmp.Or(checkChanges(r.Changes), checkCharts(r.Charts)); err != nil {
+	if err := cmp.Or(checkChanges(r.Changes), checkCharts(r.Charts), checkSummary(&r.Summary)); err != nil {
 		return err
 	}
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
@@ -36,6 +40,10 @@ func checkLint(r *LintReport) error {
 		if err != nil {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
+	}
+	sum := &r.Summary
+	if err := checkSummary(&Summary{Policies: sum.Policies, Bindings: sum.Bindings, Roots: sum.Roots}); err != nil {
+		return err
 	}
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
 }
@@ -82,8 +90,47 @@ func checkFinding(f *Finding) error {
 	if f.Validation != nil && *f.Validation < 0 {
 		return fmt.Errorf("validation: %d is negative", *f.Validation)
 	}
+	if d := f.Definition; d != nil && (d.StartLine < 0 || d.StartLine > maxLine) {
+		return fmt.Errorf("definition: line %d is beyond any file", d.StartLine)
+	}
 	if err := checkLocation(&f.Location); err != nil {
 		return fmt.Errorf("location.%w", err)
+	}
+	return nil
+}
+
+// checkSummary returns an error for the first invalid count in a decoded summary.
+func checkSummary(s *Summary) error {
+	r := &s.Roots
+	counts := map[string]int{
+		"requests": s.Requests, "evaluations": s.Evaluations, "policies": s.Policies, "bindings": s.Bindings,
+		"roots.rendered": r.Rendered, "roots.failed": r.Failed, "roots.failedBefore": r.FailedBefore,
+		"roots.indeterminate": r.Indeterminate, "roots.lost": r.Lost, "roots.untouched": r.Untouched,
+	}
+	for action, of := range s.Findings {
+		if err := oneOf("summary.findings", action, Actions()...); err != nil {
+			return err
+		}
+		for status, n := range of {
+			if err := oneOf("summary.findings."+string(action), status, Statuses()...); err != nil {
+				return err
+			}
+			counts["findings."+string(action)+"."+string(status)] = n
+		}
+	}
+	if c := s.Coverage; c != nil {
+		counts["coverage.objects"], counts["coverage.exact"] = c.Objects, c.Exact
+		for i, u := range c.Unknown {
+			counts[fmt.Sprintf("coverage.unknown[%d]", i)] = u.Objects
+		}
+	}
+	for i, k := range s.Kubernetes {
+		counts[fmt.Sprintf("kubernetes[%d].requests", i)] = k.Requests
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[name]; n < 0 || n > maxCount {
+			return fmt.Errorf("summary.%s: %d is no count", name, n)
+		}
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ import (
 var quotaKind = schema.GroupKind{Kind: "ResourceQuota"}
 
 // counted waits until the usage of the loaded ResourceQuotas is known. It stops waiting, without an
-// error, if the usage of one stays unknown: the server then refuses each object that it would count.
+// error, if the usage of one stays unknown: the server then refuses each object that it would count,
+// and has had as long to count for the others.
 func (l *Loader) counted(ctx context.Context, out *Loaded) error {
 	for i := range out.Results {
 		r := &out.Results[i]
