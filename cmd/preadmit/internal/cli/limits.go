@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"github.com/preadmit/preadmit/report"
 )
 
 // Limits bounds the time and memory of a scan. Zero means no limit.
@@ -58,14 +56,15 @@ func (l *Limits) Check() error {
 	return nil
 }
 
-// Run runs a scan within the limits. If it exceeds one, the error has the activity from doing.
-func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
+// Within runs a scan within limits and returns its result. If it exceeds one, the error has the activity from doing.
+// The scan may then still be running, so it must not write to variables of its caller.
+func Within[T any](ctx context.Context, l *Limits, doing *Activity, scan func(context.Context) (T, error)) (none T, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	exceeded, start := l.watch(ctx), time.Now()
 	type result struct {
-		report *report.Report
-		err    error
+		value T
+		err   error
 	}
 	done, crashed := make(chan result, 1), make(chan any, 1)
 	go func() {
@@ -74,15 +73,15 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 				crashed <- &Crash{p, debug.Stack()}
 			}
 		}()
-		r, err := scan(ctx)
-		done <- result{r, err}
+		v, err := scan(ctx)
+		done <- result{v, err}
 	}()
 	select {
 	case r := <-done:
 		if l.timeout > 0 && time.Since(start) > l.timeout { // watch has not noticed it yet
-			return nil, stopped(doing.String(), l.timeLimit())
+			return none, stopped(doing.String(), l.timeLimit())
 		}
-		return r.report, r.err
+		return r.value, r.err
 	case p := <-crashed:
 		panic(p)
 	case limit := <-exceeded:
@@ -93,7 +92,7 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 		case <-crashed:
 		case <-time.After(endWithin):
 		}
-		return nil, stopped(was, limit)
+		return none, stopped(was, limit)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestScanLimits(t *testing.T) {
 			doing.Update("judge", 1, 2)
 			doing.Begin("UPDATE ConfigMap default/b")()
 			doing.Begin("CREATE ConfigMap default/a")
-			r, err := test.limits.Run(t.Context(), doing, test.scan)
+			r, err := Within(t.Context(), &test.limits, doing, test.scan)
 			exit := new(ExitError)
 			switch {
 			case test.want == "" && (err != nil || r == nil):
@@ -75,7 +75,7 @@ func TestLimitsCrash(t *testing.T) {
 		}
 	}()
 	l := NewLimits()
-	_, _ = l.Run(t.Context(), NewActivity(), crashingScan)
+	_, _ = Within(t.Context(), &l, NewActivity(), crashingScan)
 }
 
 func crashingScan(context.Context) (*report.Report, error) { panic("told to") }

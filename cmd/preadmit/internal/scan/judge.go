@@ -54,13 +54,7 @@ func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras
 			cfg.Targets[i].KubernetesVersion, cfg.Targets[i].FeatureGates, cfg.Targets[i].RuntimeConfig = "", nil, nil
 		}
 	}
-	var deployment *scanner.Deployment
-	err = j.run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
-		if deployment, err = scanner.Deploy(ctx, in); err != nil {
-			return nil, err
-		}
-		return deployment.Report, nil
-	})
+	deployment, err := run(ctx, j, cfg, scanner.Deploy)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +71,10 @@ func Explanation(ctx context.Context, p cli.Process, f *Flags, change *Change, e
 	if err := AsConfigured(ctx, p, &cfg); err != nil {
 		return nil, err
 	}
-	var explained *report.ExplainReport
-	err = (&judging{p: p, f: f, change: change, extras: extras}).run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
-		explained, err = scanner.Explain(ctx, in, fingerprint)
-		return nil, err
+	j := &judging{p: p, f: f, change: change, extras: extras}
+	return run(ctx, j, cfg, func(ctx context.Context, in scanner.Input) (*report.ExplainReport, error) {
+		return scanner.Explain(ctx, in, fingerprint)
 	})
-	return explained, err
 }
 
 // judging judges a change.
@@ -97,16 +89,17 @@ type judging struct {
 	shared string
 }
 
-// run runs a scan in this process.
-func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Context, scanner.Input) (*report.Report, error)) error {
+// run runs a scan in this process, within the limits, and returns its result. The scan may still be running after
+// an error, so do must not write to variables of its caller.
+func run[T any](ctx context.Context, j *judging, cfg config.Config, do func(context.Context, scanner.Input) (*T, error)) (*T, error) {
 	p, f, change := j.p, j.f, j.change
 	cache, err := f.openCache(j.cache)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer CloseCache(p.Stderr, cache)
 	if err := f.Mount(ctx, p, change, cfg); err != nil {
-		return err
+		return nil, err
 	}
 	if p.Part == nil {
 		f.Explain(p.Stderr, change)
@@ -114,7 +107,7 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	progress := cli.NewProgress(p, f.Quiet || p.Part != nil)
 	doing := cli.NewActivity()
 	answers, settled := j.open()
-	_, err = f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
+	result, err := cli.Within(ctx, &f.limits, doing, func(ctx context.Context) (*T, error) {
 		return do(ctx, scanner.Input{
 			Base:    change.Base,
 			Head:    change.Head,
@@ -137,11 +130,11 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	})
 	progress.Erase()
 	if err != nil {
-		return Error(ctx, err)
+		return nil, Error(ctx, err)
 	}
 	save(p.Stderr, answers)
 	save(p.Stderr, settled)
-	return nil
+	return result, nil
 }
 
 // open returns the results that processes share: origins of objects, and evaluations of policies without

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	"github.com/preadmit/preadmit/scanner/config"
@@ -314,14 +313,8 @@ func (j *judging) share() (remove func(), err error) {
 }
 
 // part judges the targets of the release that this process imitates.
-func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Part, err error) {
-	err = j.run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
-		if part, err = scanner.ScanPart(ctx, in); err != nil {
-			return nil, err
-		}
-		return part.Report, nil
-	})
-	return part, err
+func (j *judging) part(ctx context.Context, cfg config.Config) (*scanner.Part, error) {
+	return run(ctx, j, cfg, scanner.ScanPart)
 }
 
 // writePart does the part of this process, and writes the result to stdout.
