@@ -9,7 +9,7 @@ TESTFLAGS := -vet=off -ldflags='-s -w'
 TEST := $(GO) test $(TESTFLAGS)
 ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 
-.PHONY: build test test-all test-long test-e2e browser sshd lint sarif bench provenance fmt tidy update conformance-live conformance-e2e programs action-test service-test image
+.PHONY: build test test-all test-long test-e2e browser sshd lint sarif bench provenance fmt tidy update compare conformance-live conformance-e2e programs action-test service-test image
 
 build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
 	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
