@@ -25,8 +25,8 @@ const (
 	hostileBranch = "--upload-pack=$(id>owned);`id`'\""
 )
 
-// siege is an env in which the pull requests to octo/besieged, from eve's fork, are attacks.
-type siege struct {
+// attackEnv is an env in which the pull requests to octo/attacked, from eve's fork, are attacks.
+type attackEnv struct {
 	*env
 	r      *replica
 	canary *hostile.Canary
@@ -34,15 +34,15 @@ type siege struct {
 	repo, fork *githubtest.Repository
 }
 
-// besiege starts a service with a canary that detects access to its secrets and environment.
-func besiege(t *testing.T, o options) *siege {
+// newAttackEnv starts a service with a canary that detects access to its secrets and environment.
+func newAttackEnv(t *testing.T, o options) *attackEnv {
 	t.Helper()
 	w := newEnv(t)
 	canary, err := hostile.NewCanary(t.TempDir())
 	w.must(err)
 	t.Cleanup(func() { w.must(canary.Close()) })
-	s := &siege{env: w, canary: canary}
-	s.repo, err = w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "besieged"})
+	s := &attackEnv{env: w, canary: canary}
+	s.repo, err = w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "attacked"})
 	w.must(err)
 	s.take(s.repo, &hostile.Cases()[0], "main:main")
 	s.fork, err = s.repo.Fork("eve")
@@ -56,7 +56,7 @@ func besiege(t *testing.T, o options) *siege {
 }
 
 // take creates the commits of a case and fetches one of their branches into a repository.
-func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) {
+func (s *attackEnv) take(into *githubtest.Repository, c *hostile.Case, refs string) {
 	s.t.Helper()
 	dir := filepath.Join(s.t.TempDir(), "made")
 	s.must(second(c.Make(dir, s.canary)))
@@ -72,7 +72,7 @@ type attack struct {
 }
 
 // attack opens the pull request of a case.
-func (s *siege) attack(n int, c hostile.Case) *attack {
+func (s *attackEnv) attack(n int, c hostile.Case) *attack {
 	s.t.Helper()
 	a := &attack{Case: c, branch: fmt.Sprint(hostileBranch, n)}
 	s.take(s.fork, &c, "pull:refs/heads/"+a.branch)
@@ -87,36 +87,36 @@ func (s *siege) attack(n int, c hostile.Case) *attack {
 // reached, and the service keeps working. The tests of webhooks/jailed/child scan all attacks.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(hostile.OfEachKind())
+	newAttackEnv(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).testCases(hostile.OfEachKind())
 }
 
 // TestHostileHeavy does so for attacks that take long because of what the service itself
 // fetches. The others take long in the jailed child only, whose tests scan all of them.
 func TestHostileHeavy(t *testing.T) {
 	heavy := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Large })
-	besiege(t, options{"SCAN_TIMEOUT": "4m"}).withstand(heavy)
+	newAttackEnv(t, options{"SCAN_TIMEOUT": "4m"}).testCases(heavy)
 }
 
 // TestHostileEndless does so for roots that exceed the time limit of a root, a quarter of
 // that of a scan.
 func TestHostileEndless(t *testing.T) {
 	fatal := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Fatal })
-	besiege(t, options{"SCAN_TIMEOUT": "8s"}).withstand(fatal)
+	newAttackEnv(t, options{"SCAN_TIMEOUT": "8s"}).testCases(fatal)
 }
 
-// withstand opens the pull requests of all cases and checks the results, and checks them
+// testCases opens the pull requests of all cases and checks the results, and checks them
 // again without the object that the policy denies.
-func (s *siege) withstand(cases []hostile.Case) {
+func (s *attackEnv) testCases(cases []hostile.Case) {
 	var all []*attack
 	for i, c := range cases {
 		all = append(all, s.attack(i, c))
 	}
 	for _, a := range all {
-		s.t.Run(a.Name, func(t *testing.T) { s.of(t).repelled(a) })
+		s.t.Run(a.Name, func(t *testing.T) { s.of(t).checkPublished(a) })
 	}
 	for _, a := range all {
 		if !a.Heavy && a.Verdict == "incomplete" {
-			s.quieten(a)
+			s.removeDenied(a)
 		}
 	}
 	for _, a := range all {
@@ -124,24 +124,24 @@ func (s *siege) withstand(cases []hostile.Case) {
 			s.t.Run(a.Name+" and nothing else", func(t *testing.T) { s.of(t).neverPassed(a) })
 		}
 	}
-	s.unharmed()
+	s.checkService()
 }
 
-func (s *siege) of(t *testing.T) *siege {
+func (s *attackEnv) of(t *testing.T) *attackEnv {
 	c := *s
 	c.env = s.in(t)
 	return &c
 }
 
-// siegePatience is how long an attack may take: the limit of a scan, and the time before it.
-const siegePatience = 6 * time.Minute
+// attackTimeout is how long an attack may take: the limit of a scan, and the time before it.
+const attackTimeout = 6 * time.Minute
 
 // ended waits for the check run of an attack's head.
-func (s *siege) ended(a *attack) githubtest.CheckRun {
+func (s *attackEnv) ended(a *attack) githubtest.CheckRun {
 	s.t.Helper()
 	head := s.repo.Pull(a.number).HeadSHA
 	var found githubtest.CheckRun
-	s.within(siegePatience, "check run", func() []string {
+	s.within(attackTimeout, "check run", func() []string {
 		var states []string
 		for _, c := range s.hub.CheckRuns() {
 			if c.HeadSHA == head {
@@ -153,8 +153,8 @@ func (s *siege) ended(a *attack) githubtest.CheckRun {
 	return found
 }
 
-// repelled checks everything that is published about an attack.
-func (s *siege) repelled(a *attack) {
+// checkPublished checks everything that is published about an attack.
+func (s *attackEnv) checkPublished(a *attack) {
 	s.t.Helper()
 	check := s.ended(a)
 	if check.Conclusion != "failure" {
@@ -186,7 +186,7 @@ func (s *siege) repelled(a *attack) {
 const unscanned = "The scan could not be completed"
 
 // told returns the texts that were last published for an attack: check run, comment and SARIF.
-func (s *siege) told(a *attack, check githubtest.CheckRun) string {
+func (s *attackEnv) told(a *attack, check githubtest.CheckRun) string {
 	s.t.Helper()
 	var all strings.Builder
 	texts := []string{check.Title, check.Summary, check.Text}
@@ -207,7 +207,7 @@ func (s *siege) told(a *attack, check githubtest.CheckRun) string {
 }
 
 // page returns a page as a viewer with access sees it.
-func (s *siege) page(path string) string {
+func (s *attackEnv) page(path string) string {
 	s.t.Helper()
 	status, body := s.r.getAs("alice", path)
 	if status != 200 {
@@ -217,7 +217,7 @@ func (s *siege) page(path string) string {
 }
 
 // says checks the verdict and the findings of the report.
-func (s *siege) says(a *attack, document string) {
+func (s *attackEnv) says(a *attack, document string) {
 	s.t.Helper()
 	r, err := report.Read(strings.NewReader(document))
 	s.must(err)
@@ -233,8 +233,8 @@ func (s *siege) says(a *attack, document string) {
 	}
 }
 
-// quieten removes the object that the policy denies, so that only the attack is left.
-func (s *siege) quieten(a *attack) {
+// removeDenied removes the object that the policy denies, so that only the attack is left.
+func (s *attackEnv) removeDenied(a *attack) {
 	s.t.Helper()
 	git := gittest.History{Dir: s.repo.Dir()}
 	text, err := git.Git("show", "main:web/cm.yaml")
@@ -243,7 +243,7 @@ func (s *siege) quieten(a *attack) {
 }
 
 // neverPassed checks that an attack without other findings does not pass.
-func (s *siege) neverPassed(a *attack) {
+func (s *attackEnv) neverPassed(a *attack) {
 	s.t.Helper()
 	check := s.ended(a)
 	if check.Conclusion != "failure" && check.Conclusion != "neutral" {
@@ -259,8 +259,8 @@ func (s *siege) neverPassed(a *attack) {
 	s.t.Logf("%s: %s", check.Conclusion, check.Title)
 }
 
-// unharmed checks that the service still works, leaked no secrets and left no files or processes.
-func (s *siege) unharmed() {
+// checkService checks that the service still works, leaked no secrets and left no files or processes.
+func (s *attackEnv) checkService() {
 	s.t.Helper()
 	if status, body := s.r.get("/healthz"); status != 200 {
 		s.t.Errorf("/healthz: %d %s", status, body)

@@ -144,11 +144,11 @@ func (s *site) fill(t *testing.T) {
 	lost := s.scan(7)
 	lost.Repository, lost.Repo = s.shop+1000, "lost" // GitHub does not know it
 	s.put(t, lost)
-	s.bury(t)
+	s.addDeadLetter(t)
 }
 
-// bury creates a dead letter.
-func (s *site) bury(t *testing.T) {
+// addDeadLetter creates a dead letter.
+func (s *site) addDeadLetter(t *testing.T) {
 	t.Helper()
 	if _, _, err := s.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindPull, Installation: 1, Repository: s.shop, Owner: "octo", Repo: "shop", Pull: 9, Reason: "reconcile", Delivery: "72d3162e-cc78-11e3-81ab-4c9367dc0958"}); err != nil {
 		t.Fatal(err)

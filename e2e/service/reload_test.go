@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// knocks returns the status of the response to a ping that is signed with a secret.
-func (r *replica) knocks(secret string) string {
+// pingStatus returns the status of the response to a ping that is signed with a secret.
+func (r *replica) pingStatus(secret string) string {
 	body := []byte("{}")
-	status, _, err := r.post(letter{event: "ping", guid: guid(1), body: body, header: http.Header{
+	status, _, err := r.post(ownDelivery{event: "ping", guid: guid(1), body: body, header: http.Header{
 		signed: {signature("sha256", sha256.New, secret, body)},
 	}})
 	if err != nil {
@@ -35,7 +35,7 @@ func TestReload(t *testing.T) {
 	heard := func(secrets ...string) func() []string {
 		return func() (out []string) {
 			for _, s := range secrets {
-				out = append(out, r.knocks(s))
+				out = append(out, r.pingStatus(s))
 			}
 			return out
 		}
@@ -114,7 +114,7 @@ func TestObserved(t *testing.T) {
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	number := w.pull(w.shop, "change", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
-	r.wants("a forgery", letter{event: "ping", guid: guid(1), header: http.Header{signed: {"sha256=" + strings.Repeat("0", 64)}}}, 401)
+	r.wants("a forgery", ownDelivery{event: "ping", guid: guid(1), header: http.Header{signed: {"sha256=" + strings.Repeat("0", 64)}}}, 401)
 	r.quiet()
 	for line, want := range map[string]string{ // "" means any value
 		`preadmit_scan_scans_total{outcome="failure"}`:                               "1",

@@ -69,7 +69,7 @@ func (w *env) answersPromptly(r *replica) {
 	var longest time.Duration
 	for i := range 50 {
 		began := time.Now()
-		r.wants("a ping", letter{event: "ping", guid: guid(i), body: []byte("{}")}, http.StatusOK)
+		r.wants("a ping", ownDelivery{event: "ping", guid: guid(i), body: []byte("{}")}, http.StatusOK)
 		longest = max(longest, time.Since(began))
 	}
 	w.t.Logf("the slowest of 50 answers took %v", longest.Round(time.Microsecond))

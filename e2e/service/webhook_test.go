@@ -20,8 +20,8 @@ import (
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
-// letter is a delivery that the test sends itself.
-type letter struct {
+// ownDelivery is a delivery that the test sends itself.
+type ownDelivery struct {
 	event, guid string
 	body        []byte
 	// header is added to GitHub's header, or replaces values in it; a nil value removes one.
@@ -32,9 +32,9 @@ type letter struct {
 	chunked bool
 }
 
-// copyOf returns a letter with the payload of a delivery and a new GUID.
-func copyOf(d githubtest.Delivery, guid string) letter {
-	return letter{event: d.Event, guid: guid, body: d.Payload}
+// copyOf returns an ownDelivery with the payload of a delivery and a new GUID.
+func copyOf(d githubtest.Delivery, guid string) ownDelivery {
+	return ownDelivery{event: d.Event, guid: guid, body: d.Payload}
 }
 
 // guid returns the n-th GUID for tests.
@@ -49,8 +49,8 @@ func signature(prefix string, of func() hash.Hash, secret string, body []byte) s
 
 const signed = "X-Hub-Signature-256"
 
-// post sends a letter, signed as by GitHub, and returns the response.
-func (r *replica) post(l letter) (status int, text string, err error) {
+// post sends a delivery, signed as by GitHub, and returns the response.
+func (r *replica) post(l ownDelivery) (status int, text string, err error) {
 	if l.method == "" {
 		l.method = http.MethodPost
 	}
@@ -82,8 +82,8 @@ func (r *replica) post(l letter) (status int, text string, err error) {
 	return resp.StatusCode, string(answer), err
 }
 
-// wants sends a letter and checks the status of the response.
-func (r *replica) wants(what string, l letter, want int) {
+// wants sends a delivery and checks the status of the response.
+func (r *replica) wants(what string, l ownDelivery, want int) {
 	r.w.t.Helper()
 	if status, text, err := r.post(l); status != want {
 		r.w.t.Errorf("%s: %d %s %v, want %d", what, status, text, err, want)
@@ -226,7 +226,7 @@ func TestOversized(t *testing.T) {
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	head, d := w.missed("change")
 	padded := func(size int) []byte { return append(bytes.Repeat([]byte(" "), size-len(d.Payload)), d.Payload...) }
-	over := letter{event: d.Event, guid: guid(1), body: padded(largest + 1)}
+	over := ownDelivery{event: d.Event, guid: guid(1), body: padded(largest + 1)}
 	r.wants("a byte too many", over, 413)
 	over.chunked = true
 	r.wants("a byte too many, of unknown length", over, 413)
@@ -234,9 +234,9 @@ func TestOversized(t *testing.T) {
 	headers.header = http.Header{"X-Long": {strings.Repeat("x", 200<<10)}}
 	r.wants("endless headers", headers, 431)
 	before := r.memory("VmHWM")
-	unsigned := letter{event: d.Event, body: padded(largest), header: http.Header{signed: {"sha256=" + strings.Repeat("0", 64)}}}
+	unsigned := ownDelivery{event: d.Event, body: padded(largest), header: http.Header{signed: {"sha256=" + strings.Repeat("0", 64)}}}
 	answers := flood(r, unsigned, 40)
-	r.wants("one of the largest size", letter{event: d.Event, guid: guid(3), body: padded(largest)}, 202)
+	r.wants("one of the largest size", ownDelivery{event: d.Event, guid: guid(3), body: padded(largest)}, 202)
 	w.judged(head, "failure", denied)
 	after := r.memory("VmHWM")
 	t.Logf("40 unsigned bodies of 25 MB: %v; most memory %d MiB before, %d MiB after", answers, before>>20, after>>20)
@@ -245,9 +245,9 @@ func TestOversized(t *testing.T) {
 	}
 }
 
-// flood sends letters concurrently, and counts the responses. Meanwhile it checks that small
+// flood sends deliveries concurrently, and counts the responses. Meanwhile it checks that small
 // ones are answered.
-func flood(r *replica, l letter, n int) map[int]int {
+func flood(r *replica, l ownDelivery, n int) map[int]int {
 	r.w.t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -265,7 +265,7 @@ func flood(r *replica, l letter, n int) map[int]int {
 	}
 	go func() { all.Wait(); over.Store(true) }()
 	for i := 0; !over.Load(); i++ {
-		r.wants("a ping among large ones", letter{event: "ping", guid: guid(2000 + i), body: []byte("{}")}, 200)
+		r.wants("a ping among large ones", ownDelivery{event: "ping", guid: guid(2000 + i), body: []byte("{}")}, 200)
 		time.Sleep(20 * time.Millisecond)
 	}
 	for status := range answers {
