@@ -56,16 +56,18 @@ func (p *Publisher) again(ctx context.Context, run *github.CheckRun) (bool, erro
 
 // Finish completes the check run with a report. For a pull request, if opts.Files is nil
 // and there is something to annotate, Finish lists the files itself. If GitHub refuses to
-// list them, the run is completed without annotations. Finish creates the run if Start
-// was not called.
+// list them, the run is completed without annotations. If GitHub lists only the first
+// MaxFiles, it is not known whether other places are in files of the pull request. Finish
+// creates the run if Start was not called.
 func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOptions) (Published, error) {
 	var refused *Error
+	complete := true
 	if places, _ := choose(r, &opts); len(places) > 0 && opts.Files == nil && p.target.Pull > 0 {
-		files, err := p.files(ctx)
+		files, all, err := p.files(ctx)
 		if err != nil && (!errors.As(err, &refused) || !refused.Degrades()) {
 			return Published{}, err
 		}
-		opts.Files = files
+		opts.Files, complete = files, all
 	}
 	if refused != nil {
 		opts.Files = map[string]bool{}
@@ -75,10 +77,12 @@ func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOpti
 		return Published{}, err
 	}
 	check = check.Beside(p.target.Pull, opts.Others)
+	if refused != nil || !complete {
+		check.Hidden, check.Unlisted = 0, check.Hidden
+	}
 	if refused == nil {
 		return p.Complete(ctx, check)
 	}
-	check.Hidden, check.Unlisted = 0, check.Hidden
 	done, err := p.Complete(ctx, check)
 	if err != nil {
 		return Published{}, err

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -135,5 +136,29 @@ func TestUserTokens(t *testing.T) {
 	}
 	if c := s.Comments(); len(c) != 1 || c[0].Author != "alice" {
 		t.Errorf("comments %+v", c)
+	}
+}
+
+// TestMoreFilesThanListed: GitHub lists the first 3000 files of a pull request, so of places
+// in others it is not known whether they are in it.
+func TestMoreFilesThanListed(t *testing.T) {
+	for n, want := range map[int]string{
+		MaxFiles - 1: "1 are not in files of the pull request.",
+		MaxFiles:     "for 1 it is not known whether they are in files of the pull request, which GitHub did not list.",
+	} {
+		s, r := hub(t, githubtest.Config{}), findings(2)
+		r.Findings[0].Location.Path, r.Findings[1].Location.Path = "listed.yaml", "other.yaml"
+		files := []githubtest.File{{Path: "listed.yaml"}}
+		for i := len(files); i < n; i++ {
+			files = append(files, githubtest.File{Path: fmt.Sprintf("files/%d", i), Status: "removed"})
+		}
+		s.SetFiles(files...)
+		p, _ := publisher(t, s, pullTarget(), Options{})
+		if _, err := p.Finish(t.Context(), r, CheckOptions{Summary: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		if run := s.CheckRuns()[0]; len(run.Annotations) != 1 || !strings.Contains(run.Summary, want) {
+			t.Errorf("%d files: %d annotations, summary %q, want %q", n, len(run.Annotations), run.Summary, want)
+		}
 	}
 }
