@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -214,7 +215,7 @@ func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) 
 	for i, r := range results {
 		path := filepath.Join(r.Dir, suite.ExpectedFile)
 		if fresh[i] = r; r.Kept() {
-			_, _ = fmt.Fprintf(stderr, "preadmit: kept %s, recorded from %s\n", path, r.Recorded)
+			_, _ = fmt.Fprintf(stderr, "preadmit: kept %s, recorded from %s\n", escape.Line(path), escape.Line(r.Recorded))
 			continue
 		}
 		data, err := r.Record()
@@ -224,7 +225,7 @@ func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) 
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", path, withoutPath(err))
 		}
-		_, _ = fmt.Fprintf(stderr, "preadmit: wrote %s\n", path)
+		_, _ = fmt.Fprintf(stderr, "preadmit: wrote %s\n", escape.Line(path))
 		fresh[i] = r.AsRecorded()
 	}
 	return fresh, nil

@@ -3,13 +3,17 @@ package initialize
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"text/template"
 
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -67,17 +71,17 @@ func (r *repository) workflow(all []file, ci string) ([]file, error) {
 	if ci == ciAuto {
 		ci = r.ci()
 	}
-	name, path, about := "", "", ""
+	name, to, about := "", "", ""
 	switch ci {
 	case ciGitHub:
-		name, path, about = "files/github.yaml", ".github/workflows/preadmit.yaml", "a workflow for pull requests"
+		name, to, about = "files/github.yaml", ".github/workflows/preadmit.yaml", "a workflow for pull requests"
 	case ciGitLab:
-		name, path, about = "files/gitlab.yaml", ".gitlab/preadmit.gitlab-ci.yml", "a job for merge requests; have .gitlab-ci.yml include it (include: {local: .gitlab/preadmit.gitlab-ci.yml})"
+		name, to, about = "files/gitlab.yaml", ".gitlab/preadmit.gitlab-ci.yml", "a job for merge requests; have .gitlab-ci.yml include it (include: {local: .gitlab/preadmit.gitlab-ci.yml})"
 	default:
 		return all, nil
 	}
 	data, err := files.ReadFile(name)
-	return append(all, file{path, data, about}), err
+	return append(all, file{to, data, about}), err
 }
 
 // ci returns the CI system, from the files of the repository.
@@ -94,13 +98,25 @@ func (r *repository) ci() string {
 }
 
 func execute(name string, data any) ([]byte, error) {
-	parsed, err := template.ParseFS(files, name)
+	parsed, err := template.New(path.Base(name)).Funcs(template.FuncMap{"yaml": scalar}).ParseFS(files, name)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	err = parsed.Execute(&b, data)
 	return b.Bytes(), err
+}
+
+// plainScalar matches names that need no quotes in YAML and that a shell prints as they are.
+var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./*-]*$`)
+
+// scalar returns a name of the repository as a YAML scalar in one line.
+func scalar(name string) string {
+	if plainScalar.MatchString(name) {
+		return name
+	}
+	data, _ := json.Marshal(name) // cannot fail: it is a string
+	return string(escape.GuardJSON(data))
 }
 
 // write writes a file if it does not exist, and reports whether it wrote it.

@@ -189,7 +189,7 @@ func (f *Flags) Explain(stderr io.Writer, c *Change) {
 		return
 	}
 	for _, note := range c.Notes {
-		_, _ = fmt.Fprintf(stderr, "preadmit: %s\n", note)
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s\n", escape.Line(note))
 	}
 }
 
