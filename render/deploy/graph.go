@@ -36,6 +36,9 @@ type Graph struct {
 	Results map[render.RootID]*render.Result
 }
 
+// WithoutVariables is what ends the cluster of a root that is a unit without its variables.
+const WithoutVariables = " without variables"
+
 // Set is an ApplicationSet that was evaluated.
 type Set struct {
 	Cluster string

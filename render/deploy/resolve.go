@@ -238,7 +238,7 @@ func (e *expander) withoutVariables(n *node) render.Root {
 	u.Variables = nil
 	u.Object = flux.WithoutPostBuild(u.Object)
 	root.Unit = &u
-	root.Cluster += " without variables" // another identity, because the result differs
+	root.Cluster += WithoutVariables // another identity, because the result differs
 	n.plain = &root
 	return root
 }

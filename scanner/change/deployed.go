@@ -27,7 +27,8 @@ func (c *Change) expand(ctx context.Context, how deploy.Options) error {
 	if err := c.Base.expand(ctx, how); err != nil {
 		return err
 	}
-	if how.Before = c.answer(ctx, requested); how.Before == nil {
+	c.Head.kept = c.suspended(ctx)
+	if how.Before = c.answer(ctx, requested); how.Before == nil && c.Head.kept == nil {
 		return ctx.Err()
 	}
 	rendered := c.Head.Graph.Results
@@ -76,6 +77,9 @@ func (s *Side) renderAhead(ctx context.Context, roots []render.Root) ([]*render.
 func (s *Side) resultOf(ctx context.Context, root render.Root) *render.Result {
 	if s.Refuses(root) {
 		return s.refusal(root)
+	}
+	if r, ok := s.keptBy(root); ok {
+		return r
 	}
 	if r := s.ahead(root); r != nil {
 		return r

@@ -31,6 +31,8 @@ type Side struct {
 	discovered []render.Root
 	// read has the files that units read and their directories; it is computed on first use.
 	read map[string]bool
+	// kept has what suspended units have from the base, once that is known.
+	kept map[namedIn]*render.Result
 	// Roots has the rendered roots by their ID.
 	Roots map[render.RootID]*Rendered
 	// Given has the rendered roots of each configured path (policies, context).
