@@ -2,6 +2,7 @@ package argocd
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -10,6 +11,9 @@ import (
 // resourcesFinalizer is the finalizer of an Application whose objects are deleted with it.
 const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
 
+// skipReconcile is the annotation of an Application that the controller does not process.
+const skipReconcile = "argocd.argoproj.io/skip-reconcile"
+
 // Apply returns how the application controller of an Argo CD in a namespace applies the Application, without the
 // ignored fields.
 func (a *Application) Apply(namespace string) render.Apply {
@@ -17,6 +21,7 @@ func (a *Application) Apply(namespace string) render.Apply {
 		DeletionPolicy: "Orphan",
 		User:           fmt.Sprintf("system:serviceaccount:%s:argocd-application-controller", namespace),
 	}
+	out.Suspended, _ = strconv.ParseBool(a.Metadata.Annotations[skipReconcile])
 	for _, f := range a.Metadata.Finalizers {
 		if f == resourcesFinalizer || strings.HasPrefix(f, resourcesFinalizer+"/") {
 			out.DeletionPolicy = "Delete"

@@ -145,7 +145,7 @@ func (c *Change) FateOf(root render.Root) Fate {
 // RunsDeletionHooks reports whether the deletion hooks of a unit of the base run: Helm runs them when it removes a
 // release, Argo CD whenever an Application is deleted.
 func (c *Change) RunsDeletionHooks(root render.Root) bool {
-	if root.Unit == nil || c.isElsewhere(root) {
+	if root.Unit == nil || c.isElsewhere(root) || Suspended(root) {
 		return false
 	}
 	if root.Kind == render.KindArgoCD {

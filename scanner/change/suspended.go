@@ -43,7 +43,7 @@ func (c *Change) suspended(ctx context.Context) map[namedIn]*render.Result {
 
 // keepsObjects reports whether a unit keeps what it has, whatever the tree says: it is suspended by what applies it.
 func keepsObjects(root render.Root) bool {
-	return Suspended(root) && !root.Unit.Entry && root.Unit.Problem == nil
+	return Suspended(root) && (!root.Unit.Entry || root.Kind == render.KindArgoCD) && root.Unit.Problem == nil
 }
 
 // unitIn is the name of a unit's object in its cluster, also of a unit that is rendered without variables.

@@ -42,7 +42,11 @@ func (l *Ledger) Left() {
 			d.Message = fmt.Sprintf("%s no longer applied and not deleted, as a sync does not prune: %s", are(len(names), "object"), abbreviate(names))
 			d.Location = new(change.LocationOf(l.Head.UnitPosition(now), change.Head))
 		} else {
-			d.Message = fmt.Sprintf("the Application is gone, and %s not deleted with it, as it has no finalizer that does: %s", are(len(names), "object"), abbreviate(names))
+			why := "it has no finalizer that does"
+			if change.Suspended(root) {
+				why = "its controller skips it"
+			}
+			d.Message = fmt.Sprintf("the Application is gone, and %s not deleted with it, as %s: %s", are(len(names), "object"), why, abbreviate(names))
 			d.Location = new(change.LocationOf(l.Base.UnitPosition(root), change.Base))
 		}
 		l.Note(d)
