@@ -83,6 +83,22 @@ func are(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
+// Lost warns of units that wait for others which the change deletes.
+func (l *Ledger) Lost() {
+	for _, root := range l.Head.Found.Roots {
+		if !l.Selected(root.RootID) || change.Suspended(root) {
+			continue
+		}
+		for _, other := range l.Change.Lost(root) {
+			l.Note(report.Diagnostic{
+				Severity: "warning", Root: root.String(),
+				Message:  fmt.Sprintf("spec.dependsOn names %s, which the change deletes: nothing of this unit is applied without it", other.Object),
+				Location: new(change.LocationOf(root.Unit.Position(context.Background(), "spec.dependsOn"), change.Head)),
+			})
+		}
+	}
+}
+
 // Reinstalled warns about releases that are removed with all their objects and installed again.
 func (l *Ledger) Reinstalled() {
 	for _, root := range l.Head.Found.Roots {
