@@ -56,7 +56,7 @@ func TestEmptyParameters(t *testing.T) {
 		}
 		made, err := appset.Generate(t.Context(), object, appset.Input{Given: func(string) ([]map[string]any, bool) { return []map[string]any{nil}, true }})
 		if err != nil || len(made) != 1 || !strings.Contains(string(made[0].Object), `"name":"`+want+`"`) {
-			t.Errorf("%s: %v, %s", generator, err, made)
+			t.Errorf("%s: %v, %+v", generator, err, made)
 		}
 	}
 }
