@@ -95,7 +95,7 @@ func TestStored(t *testing.T) {
 	p := newPreparer(t.Context(), &suite.Suite{})
 	claim := `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`
 	request := suite.Request{Name: "create", Operation: "CREATE", Object: object(t, claim)}
-	ours, err := p.prepare(t.Context(), request.Ask())
+	ours, err := p.prepare(t.Context(), request.ClientRequest())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 			continue
 		}
 		server := preparedObjects{object, old}
-		ours, err := p.prepare(ctx, request.Ask())
+		ours, err := p.prepare(ctx, request.ClientRequest())
 		if err != nil {
 			return fmt.Errorf("request %s: %w", request.Name, err)
 		}
@@ -50,7 +50,7 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 		c.report.objects += server.count()
 		differences := server.compare(ours)
 		if len(differences) > 0 && len(p.policies.Mutations) > 1 {
-			other, err := p.otherOrder().prepare(ctx, request.Ask())
+			other, err := p.otherOrder().prepare(ctx, request.ClientRequest())
 			if err != nil {
 				return fmt.Errorf("request %s: %w", request.Name, err)
 			}

@@ -46,7 +46,7 @@ type preparedObjects struct{ object, old map[string]any }
 
 // prepare returns the objects of a request as policies see them, the new one as a server
 // returns it from its storage. It returns nil if preadmit refuses the request.
-func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
+func (p *preparer) prepare(ctx context.Context, ask admission.ClientRequest) (*preparedObjects, error) {
 	cluster := p.cluster
 	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
 		cluster = p.clusterOf(ask.OldObject)
@@ -81,7 +81,7 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 
 // rereadCustom returns a custom resource as a server reads it from etcd: without the fields that policies wrote and
 // its schema does not have. Validating policies do see these fields.
-func rereadCustom(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, object map[string]any) (map[string]any, error) {
+func rereadCustom(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest, object map[string]any) (map[string]any, error) {
 	if ask.Mutator == nil || ask.Subresource != "" || object == nil {
 		return object, nil
 	}

@@ -29,8 +29,8 @@ func (a Artifact) Place() Position {
 	return a.Position
 }
 
-// Asked returns the requested artifact, without the position.
-func (a Artifact) Asked() artifact.Artifact {
+// Requested returns the requested artifact, without the position.
+func (a Artifact) Requested() artifact.Artifact {
 	return artifact.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version, Submodules: a.Submodules}
 }
 

@@ -57,7 +57,7 @@ type cacheEntry struct {
 	Hooks       map[int]*Hook     // only of hooks
 	Diagnostics []Diagnostic
 	Lacks       *Lack
-	Asked       []Query
+	Queries     []Query
 	// AnyVersion is set when charts render to the same for all versions of Kubernetes that they allow, which are
 	// KubeVersions.
 	AnyVersion   bool
@@ -139,9 +139,9 @@ func (c *Cache) use(name string) {
 
 // store stores the result of a root.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
+	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Queries: r.Queries, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
 	if e.AnyVersion = r.ofAnyVersion(); e.AnyVersion {
-		e.KubeVersions = r.KubeVersion.Wanted
+		e.KubeVersions = r.KubeVersion.Allowed
 	}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
@@ -289,9 +289,9 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 
 // result returns the result of a root from its entry.
 func (e *cacheEntry) result(root Root, in *Needs) *Result {
-	result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
+	result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Queries: e.Queries}
 	if e.AnyVersion {
-		result.KubeVersion = &KubeVersionUse{Wanted: e.KubeVersions}
+		result.KubeVersion = &KubeVersionUse{Allowed: e.KubeVersions}
 	}
 	for i, data := range e.Objects {
 		result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i], Hook: e.Hooks[i]})

@@ -8,8 +8,8 @@ type Declared struct {
 	May bool
 	// Mentions reports whether it holds the name of an API group.
 	Mentions func(group string) bool
-	// Asks are the API groups that its rendering may depend on.
-	Asks []string
+	// DependsOn are the API groups that its rendering may depend on.
+	DependsOn []string
 }
 
 // declarer is a Source whose roots depend on the custom kinds of their cluster.

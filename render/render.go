@@ -223,8 +223,8 @@ type Result struct {
 	Lacks *Lack
 	// Diagnostics are remarks about a root that rendered.
 	Diagnostics []Diagnostic
-	// Asked are the lookups of a chart in the cluster whose results are not in its unit.
-	Asked []Query
+	// Queries are the lookups of a chart in the cluster whose results are not in its unit.
+	Queries []Query
 	// KubeVersion describes how a chart uses the version of Kubernetes; nil if that is not known, and for a root
 	// without charts.
 	KubeVersion *KubeVersionUse
@@ -235,8 +235,8 @@ type KubeVersionUse struct {
 	// Read is set once the version may have had an influence: on the result of rendering, or on finding where the
 	// result is written, which renders the root with other values.
 	Read atomic.Bool
-	// Wanted are the versions that the chart allows, as written in Chart.yaml; empty for all.
-	Wanted string
+	// Allowed are the versions that the chart allows, as written in Chart.yaml; empty for all.
+	Allowed string
 }
 
 // IsRead reports whether the version may have had an influence so far.

@@ -299,7 +299,7 @@ func (u *Unit) words() []string {
 		words = append(words, u.Problem.Message)
 	}
 	if u.Artifact != nil {
-		words = append(words, u.Artifact.Asked().String(), strconv.FormatBool(u.Artifact.Submodules))
+		words = append(words, u.Artifact.Requested().String(), strconv.FormatBool(u.Artifact.Submodules))
 	}
 	return words
 }

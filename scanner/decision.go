@@ -43,7 +43,7 @@ func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Findi
 	f := lines.Finding{Finding: report.Finding{
 		Actions: actionsOf(d.Actions), Cause: report.Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
-		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.Operation()),
+		Message: cmp.Or(d.Redacted, d.Message), Reason: string(d.Reason), Operation: string(p.Operation()),
 	}, Subject: p.Object(), Key: p.Key, Decider: d.Policy.Source}
 	if len(f.Actions) > 0 {
 		f.Action = f.Actions[0]

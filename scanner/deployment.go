@@ -74,9 +74,9 @@ type Applied struct {
 	// Denials are the responses of all policies that deny. A server returns one of them, in no fixed
 	// order.
 	Denials []policy.Verdict
-	// Told maps texts of Answer and Denials that policies made to the texts that may be shown,
+	// Redacted maps texts of Answer and Denials that policies made to the texts that may be shown,
 	// without the parts that quote a Secret.
-	Told map[string]string
+	Redacted map[string]string
 }
 
 // Deploy renders the head of a change and judges every applied object as CREATE. It ignores the base.
@@ -134,7 +134,7 @@ func (s *scan) answered(t *target.Target) func(*review, *server.Verdict) {
 		}
 		a := Applied{
 			Object: r.Head, Key: r.Key, Root: r.Root.String(), User: r.user, Applier: r.applier,
-			Answer: v.Response(), Open: v.Open(), Denials: v.Denials(), Told: v.Told(),
+			Answer: v.Response(), Open: v.Open(), Denials: v.Denials(), Redacted: v.Redacted(),
 		}
 		s.deployment.mu.Lock()
 		defer s.deployment.mu.Unlock()

@@ -25,7 +25,7 @@ func Explain(ctx context.Context, in Input, fingerprint string) (*report.Explain
 	}
 	f := &r.Findings[i]
 	found := slices.IndexFunc(of.findings, func(other lines.Finding) bool { return isSame(f, &other.Finding) })
-	if found < 0 || of.findings[found].Ask == nil {
+	if found < 0 || of.findings[found].Request == nil {
 		return nil, &InputError{What: "finding " + fingerprint, Err: fmt.Errorf("it is about no request: %s", f.Message)}
 	}
 	about := &of.findings[found]
@@ -33,7 +33,7 @@ func Explain(ctx context.Context, in Input, fingerprint string) (*report.Explain
 	if f.Param != nil {
 		opts.Param = f.Param.Name
 	}
-	out, err := explain.Request(ctx, about.Server, *about.Ask, opts)
+	out, err := explain.Request(ctx, about.Server, *about.Request, opts)
 	if err != nil {
 		return nil, fmt.Errorf("explain finding %s: %w", fingerprint, err)
 	}

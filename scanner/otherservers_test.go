@@ -23,7 +23,7 @@ func TestOtherServers(t *testing.T) {
 	}
 	differences := func(c *config.Config) (all []string) {
 		for _, d := range target.OtherServers(settings, c) {
-			all = append(all, fmt.Sprintf("%s+%d %s", d.Path, d.Others, d.Says))
+			all = append(all, fmt.Sprintf("%s+%d %s", d.Path, d.Others, d.Description))
 		}
 		return all
 	}

@@ -168,7 +168,7 @@ func (r *review) policyRights(ctx context.Context) error {
 // policyWarnings reports warnings, such as those about unknown fields, and versions that preadmit reads although no
 // server serves them any more.
 func (r *review) policyWarnings(ctx context.Context) error {
-	request := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
+	request := admission.ClientRequest{Operation: apiserver.Create, User: r.user, Object: r.Head}
 	if !r.assumed {
 		request.Applier = r.applier
 	}

@@ -86,7 +86,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 		s.ledger.Note(report.Diagnostic{
 			Severity: "note",
 			Location: new(change.LocationOf(render.Position{Path: d.Path, Line: d.Line}, change.Head)),
-			Message:  fmt.Sprintf("the API server of this cluster%s has %s", also, d.Says),
+			Message:  fmt.Sprintf("the API server of this cluster%s has %s", also, d.Description),
 		})
 	}
 	return nil

@@ -117,20 +117,20 @@ func (s *scan) writtenIn(ctx context.Context, objects []*admission.Object) (map[
 }
 
 // requestKinds returns the kinds of requests that reviews make, including those of controllers.
-func requestKinds(reviews []*review) map[gaps.Asked]bool {
-	all := map[gaps.Asked]bool{}
+func requestKinds(reviews []*review) map[gaps.RequestKind]bool {
+	all := map[gaps.RequestKind]bool{}
 	for _, r := range reviews {
 		kind := r.Object().GroupVersionKind()
 		resource := schema.GroupResource{Group: kind.Group}
 		if served, ok := r.Proposed.Cluster().Resource(kind); ok {
 			resource = served.GroupResource()
 		}
-		all[gaps.Asked{GroupResource: resource, Operation: r.Operation()}] = true
+		all[gaps.RequestKind{GroupResource: resource, Operation: r.Operation()}] = true
 		if r.Head == nil || !r.Workloads {
 			continue
 		}
 		for _, created := range controllers.GeneratedBy(kind.GroupKind()) {
-			all[gaps.Asked{GroupResource: created, Operation: apiserver.Create}] = true
+			all[gaps.RequestKind{GroupResource: created, Operation: apiserver.Create}] = true
 		}
 	}
 	return all

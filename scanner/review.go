@@ -63,8 +63,8 @@ func (r *review) run(ctx context.Context) error {
 }
 
 // request returns the request of the pair.
-func (r *review) request() admission.Ask {
-	request := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
+func (r *review) request() admission.ClientRequest {
+	request := admission.ClientRequest{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
 	if request.Operation == apiserver.Create {
 		request.OldObject, request.Storage = nil, nil
 	}
@@ -73,7 +73,7 @@ func (r *review) request() admission.Ask {
 }
 
 // live returns the request with the old object from the cluster, if that was given.
-func (r *review) live(request admission.Ask) admission.Ask {
+func (r *review) live(request admission.ClientRequest) admission.ClientRequest {
 	if r.Live != nil && request.Operation != apiserver.Create {
 		request.OldObject, request.Live, request.Last = r.Live, true, request.OldObject
 	}
@@ -82,8 +82,8 @@ func (r *review) live(request admission.Ask) admission.Ask {
 
 // requestBefore returns the request for the base's version: an update without a change, a creation if
 // the object is only ever created, or the deletion of the object that was deleted then.
-func (r *review) requestBefore() admission.Ask {
-	request := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
+func (r *review) requestBefore() admission.ClientRequest {
+	request := admission.ClientRequest{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
 	switch {
 	case r.Head == nil:
 		request.Operation, request.Object, request.OldObject = apiserver.Delete, nil, r.Earlier
@@ -357,12 +357,12 @@ func (r *review) add(f lines.Finding, existed bool) {
 
 // setRequest sets the request and the server of a finding: for decisions of policies in force that is
 // the server in force.
-func (r *review) setRequest(f *lines.Finding, by *server.Server, request admission.Ask) {
+func (r *review) setRequest(f *lines.Finding, by *server.Server, request admission.ClientRequest) {
 	if f.Policies == report.PoliciesInForce && f.Status != report.StatusResolved && f.Policy != "" {
 		by = r.InForce
 	}
 	request.Storage = nil
-	f.Server, f.Ask = by, &request
+	f.Server, f.Request = by, &request
 }
 
 // remark adds a warning without effect on the verdict.

@@ -70,7 +70,7 @@ func (t decided) expand(ctx context.Context, beside expansion) (expansion, error
 			break
 		}
 		lineage = append(slices.Clone(lineage), g)
-		v, err := t.server.ReviewBeside(ctx, g.Ask(), beside.verdict(g.Object.GroupVersionKind()))
+		v, err := t.server.ReviewBeside(ctx, g.Request(), beside.verdict(g.Object.GroupVersionKind()))
 		if err != nil {
 			return b, err
 		}
@@ -239,7 +239,7 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 			m = first
 		}
 		f.Generated, f.Lineage, f.Mutations = m.named(r.Key.Namespace), m.lineage, m.changes
-		f.Ask = new(m.generated().Ask())
+		f.Request = new(m.generated().Request())
 		r.out.findings = append(r.out.findings, f)
 	}
 }

@@ -59,8 +59,8 @@ func TestFetchAttacks(t *testing.T) {
 				line = each
 			}
 		}
-		if !strings.HasPrefix(line, "failed") || !strings.Contains(line, a.Want) {
-			t.Errorf("%s: %q, want %q", a.Name, line, a.Want)
+		if !strings.HasPrefix(line, "failed") || !strings.Contains(line, a.WantError) {
+			t.Errorf("%s: %q, want %q", a.Name, line, a.WantError)
 		}
 	}
 	if heard != "" {

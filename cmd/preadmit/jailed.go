@@ -35,7 +35,7 @@ func newJailedCommand(p cli.Process) *cobra.Command {
 			}
 			defer results.Close()
 			return child.Main(cmd.Context(), p.Stdin, results, isolate, func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error) {
-				return scan.AskPart(ctx, p, cli.Part{Release: r}, job)
+				return scan.RunPart(ctx, p, cli.Part{Release: r}, job)
 			})
 		},
 	}

@@ -122,7 +122,7 @@ func (f *sandboxFlags) check() error {
 		return cli.Usagef("--data-dir is empty: give a directory")
 	}
 	if len(f.command) > 0 {
-		if err := sandbox.Look(f.command[0]); err != nil {
+		if err := sandbox.CheckProgram(f.command[0]); err != nil {
 			return err
 		}
 	}
@@ -278,9 +278,9 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded.Tell(p.Stderr, s.deployment, f.scan.Quiet)
+	loaded.Write(p.Stderr, s.deployment, f.scan.Quiet)
 	if verified != nil {
-		verified.Tell(p.Stdout, s.deployment.Report)
+		verified.Write(p.Stdout, s.deployment.Report)
 	}
 	return loaded, verified, nil
 }
@@ -320,7 +320,7 @@ func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, watch *sandbox
 			case err != nil:
 				_, _ = fmt.Fprintf(p.Stderr, "preadmit: not applied: %s\n", escape.Line(err.Error()))
 			default:
-				update.Tell(p.Stderr, d, quiet)
+				update.Write(p.Stderr, d, quiet)
 				loaded = update.Loaded
 			}
 			return nil

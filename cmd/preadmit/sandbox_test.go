@@ -82,7 +82,7 @@ func TestSandboxTells(t *testing.T) {
 		Namespaces: []string{"shop"}, Admins: []string{"jane"},
 	}
 	var out bytes.Buffer
-	l.Tell(&out, from, false)
+	l.Write(&out, from, false)
 	want := `a/kustomization.yaml:2: there is no\nbase
 b: it is elsewhere
 preadmit: 1 root does not render, and nothing of them is loaded

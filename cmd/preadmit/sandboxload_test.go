@@ -102,7 +102,7 @@ func TestSandboxLoads(t *testing.T) {
 		t.Errorf("administrators stay %q, the binding is of %q, want jane", loaded.Admins, fake.bound)
 	}
 	var said bytes.Buffer
-	loaded.Tell(&said, &scanner.Deployment{Report: &report.Report{}}, true)
+	loaded.Write(&said, &scanner.Deployment{Report: &report.Report{}}, true)
 	want := "CustomResourceDefinition taken.example.com (its names are not accepted: plural is in use) is not served\n"
 	if said.String() != want {
 		t.Errorf("it says %q, want %q", &said, want)
@@ -130,7 +130,7 @@ preadmit: made cluster-admin of 1 user whom the state gives no right to apply it
 `,
 	} {
 		var out bytes.Buffer
-		u.Tell(&out, &scanner.Deployment{Report: &report.Report{}}, quiet)
+		u.Write(&out, &scanner.Deployment{Report: &report.Report{}}, quiet)
 		if got := out.String(); got != want {
 			t.Errorf("quiet %t: it says\n%s\nwant\n%s", quiet, got, want)
 		}

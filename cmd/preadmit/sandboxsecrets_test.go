@@ -109,7 +109,7 @@ func TestSandboxSecrets(t *testing.T) {
 		{"of no Secret", about, refuse("ValidatingAdmissionPolicy 'plain' denied request: no"), "422 ValidatingAdmissionPolicy 'plain' denied request: no"},
 	} {
 		test.object.Answer = test.server
-		if got := test.object.Said(test.server); got != test.want {
+		if got := test.object.Text(test.server); got != test.want {
 			t.Errorf("%s: it says\n%s\nwant\n%s", test.name, got, test.want)
 		}
 		if why := test.object.Why(); !strings.Contains(test.want, why) {
@@ -118,10 +118,10 @@ func TestSandboxSecrets(t *testing.T) {
 	}
 	db.Answer = db.Scan()
 	var out bytes.Buffer
-	l.Tell(&out, d, false)
-	v := sandbox.Verified{Differences: []sandbox.Difference{{Result: db, Server: db.Said(db.Answer), Scan: db.Said(db.Scan())}}}
-	v.Tell(&out, d.Report)
-	(&sandbox.Update{Loaded: l, Deleted: []sandbox.Result{*db}}).Tell(&out, d, false)
+	l.Write(&out, d, false)
+	v := sandbox.Verified{Differences: []sandbox.Difference{{Result: db, Server: db.Text(db.Answer), Scan: db.Text(db.Scan())}}}
+	v.Write(&out, d.Report)
+	(&sandbox.Update{Loaded: l, Deleted: []sandbox.Result{*db}}).Write(&out, d, false)
 	if text := out.String(); strings.Contains(text, "ahvudgvymg==") || strings.Count(text, denies+"got ***") != 5 || !strings.Contains(text, "apps/all.yaml:") {
 		t.Errorf("it says\n%s", text)
 	}

@@ -15,8 +15,8 @@ type Attack struct {
 	// does what the path says, see Hostile.
 	URL string
 	Git bool
-	// Want is a part of the error for why nothing is fetched.
-	Want string
+	// WantError is a part of the error for why nothing is fetched.
+	WantError string
 	// Slow is set if it takes as long as the time limits.
 	Slow bool
 }
@@ -38,35 +38,35 @@ func Attacks() []Attack {
 		{"[64:ff9b:1::7f00:1]", hidden}, {"[2002:7f00:1::1]", hidden}, {"[2001:0:4136:e378:8000:63bf:80ff:fffe]", "a Teredo address"},
 		{"[1234::1]", "an address that is not assigned"},
 	} {
-		all = append(all, Attack{Name: "address " + a[0], URL: "https://" + a[0] + "/a.yaml", Want: a[1]})
+		all = append(all, Attack{Name: "address " + a[0], URL: "https://" + a[0] + "/a.yaml", WantError: a[1]})
 	}
 	for _, a := range []Attack{
-		{Name: "redirect to another port", URL: "to-internal/a.yaml", Want: loopback},
-		{Name: "redirect to metadata", URL: "to-metadata/a.yaml", Want: local},
-		{Name: "redirect to a mapped address", URL: "to-mapped/a.yaml", Want: loopback},
+		{Name: "redirect to another port", URL: "to-internal/a.yaml", WantError: loopback},
+		{Name: "redirect to metadata", URL: "to-metadata/a.yaml", WantError: local},
+		{Name: "redirect to a mapped address", URL: "to-mapped/a.yaml", WantError: loopback},
 		{Name: "redirect to an address in other digits", URL: "to-digits/a.yaml"},
-		{Name: "redirect without encryption", URL: "to-plain/a.yaml", Want: "only https"},
+		{Name: "redirect without encryption", URL: "to-plain/a.yaml", WantError: "only https"},
 		{Name: "redirect to a file", URL: "to-file/a.yaml"},
-		{Name: "redirect to itself", URL: "to-itself/a.yaml", Want: "more than 5 redirects"},
-		{Name: "redirect with credentials", URL: "to-credentials/a.yaml", Want: "credentials in it"},
-		{Name: "an error", URL: "error/a.yaml", Want: "answers 500"},
+		{Name: "redirect to itself", URL: "to-itself/a.yaml", WantError: "more than 5 redirects"},
+		{Name: "redirect with credentials", URL: "to-credentials/a.yaml", WantError: "credentials in it"},
+		{Name: "an error", URL: "error/a.yaml", WantError: "answers 500"},
 		{Name: "headers without an end", URL: "headers/a.yaml"},
-		{Name: "body without an end", URL: "endless/a.yaml", Want: "more than"},
+		{Name: "body without an end", URL: "endless/a.yaml", WantError: "more than"},
 		{Name: "body that is cut off", URL: "cut/a.yaml"},
-		{Name: "body that stalls", URL: "stall/a.yaml", Want: "sends nothing for too long", Slow: true},
-		{Name: "body that trickles", URL: "trickle/a.yaml", Want: "takes too long", Slow: true},
+		{Name: "body that stalls", URL: "stall/a.yaml", WantError: "sends nothing for too long", Slow: true},
+		{Name: "body that trickles", URL: "trickle/a.yaml", WantError: "takes too long", Slow: true},
 		{Name: "no answer", URL: "silent/a.yaml", Slow: true},
-		{Name: "git server that is none", URL: "page/org/repo", Git: true, Want: "no git repository"},
-		{Name: "git redirect to another port", URL: "to-internal/org/repo", Git: true, Want: loopback},
+		{Name: "git server that is none", URL: "page/org/repo", Git: true, WantError: "no git repository"},
+		{Name: "git redirect to another port", URL: "to-internal/org/repo", Git: true, WantError: loopback},
 		{Name: "git references without an end", URL: "references/org/repo", Git: true},
 	} {
 		a.URL = "$HOSTILE/" + a.URL
 		all = append(all, a)
 	}
 	return append(all,
-		Attack{Name: "URL without encryption", URL: "http://example.com/a.yaml", Want: "only https"},
-		Attack{Name: "URL with credentials", URL: "https://user:pass@example.com/a.yaml", Want: "credentials in it"},
-		Attack{Name: "repository without encryption", URL: "http://example.com/org/repo", Git: true, Want: "only https"},
+		Attack{Name: "URL without encryption", URL: "http://example.com/a.yaml", WantError: "only https"},
+		Attack{Name: "URL with credentials", URL: "https://user:pass@example.com/a.yaml", WantError: "credentials in it"},
+		Attack{Name: "repository without encryption", URL: "http://example.com/org/repo", Git: true, WantError: "only https"},
 	)
 }
 

@@ -59,7 +59,7 @@ func (cs *charts) of(h *helmPart) *loaded {
 
 func (cs *charts) load(h *helmPart) (*release.Chart, error) {
 	if h.from.IsChart() {
-		c, err := chart.FromArtifact(cs.tree, h.from.Artifact.Asked(), h.from.Digest, chart.Limits{})
+		c, err := chart.FromArtifact(cs.tree, h.from.Artifact.Requested(), h.from.Digest, chart.Limits{})
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 		}
 	}
 	for _, of := range all {
-		d.Asks = append(d.Asks, of.Asks...)
+		d.DependsOn = append(d.DependsOn, of.DependsOn...)
 	}
 	return d
 }

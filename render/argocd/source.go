@@ -144,7 +144,7 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 		return p, nil
 	}
 	if p.from.Artifact != nil {
-		top, ok, err := u.tree.Mount(p.from.Artifact.Asked())
+		top, ok, err := u.tree.Mount(p.from.Artifact.Requested())
 		if !ok {
 			err = tree.ErrNoArtifacts
 		}

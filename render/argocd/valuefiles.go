@@ -215,7 +215,7 @@ func (h *helmPart) topOf(i int) (dir, problem string) {
 	if from.Artifact == nil {
 		return ".", ""
 	}
-	at, ok, err := h.tree.Mount(from.Artifact.Asked())
+	at, ok, err := h.tree.Mount(from.Artifact.Requested())
 	if !ok {
 		err = tree.ErrNoArtifacts
 	}

@@ -177,7 +177,7 @@ func (e *expander) findKinds() (again bool, err error) {
 		if n.app != nil && n.root.Unit.Problem == nil {
 			d, _ := e.renderer.Declared(n.root)
 			declared[n] = d
-			if slices.ContainsFunc(d.Asks, definitions.IsCustom) {
+			if slices.ContainsFunc(d.DependsOn, definitions.IsCustom) {
 				asked[n.root.Unit.Cluster] = true
 			}
 		}

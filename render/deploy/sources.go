@@ -22,7 +22,7 @@ func (c *cluster) isOtherBranch(branch string) bool {
 // mounted returns the directory in the tree with the files of an artifact. If there is none, absent is the text of
 // said, followed by the reason.
 func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string) {
-	dir, ok, err := e.renderer.Tree().Mount(a.Asked())
+	dir, ok, err := e.renderer.Tree().Mount(a.Requested())
 	missing := new(artifact.MissingError)
 	switch {
 	case !ok:

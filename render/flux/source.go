@@ -161,7 +161,7 @@ func (u *unit) missing() *render.Problem {
 	case to.Err == nil && to.IsDir:
 		why = fmt.Sprintf("kustomization path not found: %s is not in the source, which leaves it out", u.dir)
 	case u.home != nil:
-		why += " in " + u.root.Unit.Artifact.Asked().String()
+		why += " in " + u.root.Unit.Artifact.Requested().String()
 	}
 	return &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: why}
 }

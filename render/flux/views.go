@@ -40,7 +40,7 @@ func (vs *Views) in(u *render.Unit) (of *views, home *mounted, err error) {
 	if u.Artifact == nil {
 		return vs.views, nil, nil
 	}
-	top, ok, err := vs.tree.Mount(u.Artifact.Asked())
+	top, ok, err := vs.tree.Mount(u.Artifact.Requested())
 	if !ok {
 		err = tree.ErrNoArtifacts
 	}

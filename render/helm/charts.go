@@ -74,7 +74,7 @@ func elsewhere(u *render.Unit) string {
 	if u.Artifact == nil {
 		return ""
 	}
-	return u.Artifact.Asked().String() + "\n"
+	return u.Artifact.Requested().String() + "\n"
 }
 
 // archive reads the chart of an archive.

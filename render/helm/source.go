@@ -112,16 +112,16 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		result.Problem = in.failed(in.chart.err)
 		return result
 	}
-	in.kubeVersion.Wanted, result.KubeVersion = in.chart.chart.Metadata.KubeVersion, in.kubeVersion
+	in.kubeVersion.Allowed, result.KubeVersion = in.chart.chart.Metadata.KubeVersion, in.kubeVersion
 	rendered, err := in.render(ctx)
 	if err != nil {
 		result.Problem = in.failed(err)
 		if p := new(release.Problem); errors.As(err, &p) {
-			result.Asked = queries(p.Asked)
+			result.Queries = queries(p.Queries)
 		}
 		return result
 	}
-	result.Objects, result.Asked = in.objects(rendered), queries(rendered.Asked)
+	result.Objects, result.Queries = in.objects(rendered), queries(rendered.Queries)
 	for _, why := range rendered.Unchecked {
 		result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
 			Severity: render.SeverityNote, Position: in.chartLine(), Message: "values were not checked against the schema of chart " + why,

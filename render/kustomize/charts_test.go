@@ -383,7 +383,7 @@ func TestFetchedCharts(t *testing.T) {
 		}
 	}
 	a, b := s.Needs(at(".")), kustomize.New(two, render.Options{}).Needs(at("."))
-	if len(a.Artifacts) != 1 || a.Artifacts[0].Asked() != asked {
+	if len(a.Artifacts) != 1 || a.Artifacts[0].Requested() != asked {
 		t.Errorf("needs %v", a.Artifacts)
 	}
 	if strings.Join(a.Trace.Entries(), "\n") == strings.Join(b.Trace.Entries(), "\n") {

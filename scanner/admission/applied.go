@@ -83,7 +83,7 @@ func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
 // fits returns an error if the body of a request is too large, and sets large for a large object.
 func (p *preparation) fits() error {
 	o := p.ask.Object
-	if o == nil || p.ask.MadeUp || p.ask.Subresource != "" {
+	if o == nil || p.ask.GeneratedName || p.ask.Subresource != "" {
 		return nil
 	}
 	text, err := o.JSON()
@@ -361,6 +361,6 @@ func untracked(obj runtime.Object) runtime.Object {
 
 // optionsOf returns the field manager and the field validation that a client sends as options of a
 // request.
-func (a Ask) optionsOf() (fieldManager, fieldValidation string) {
+func (a ClientRequest) optionsOf() (fieldManager, fieldValidation string) {
 	return a.Applier.Manager(), a.Applier.Validation()
 }

@@ -11,7 +11,7 @@ func TestTimesAreOfNoClock(t *testing.T) {
 	pod := object(t, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {serviceAccountName: default, automountServiceAccountToken: false, schedulingGates: [{name: example.com/g}], containers: [{name: c, image: i}]}}")
 	volume := object(t, "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], nfs: {server: a, path: /}}}")
 	for _, o := range []*Object{pod, volume} {
-		for _, a := range []Ask{ask("CREATE", o, nil), ask("UPDATE", o, o)} {
+		for _, a := range []ClientRequest{ask("CREATE", o, nil), ask("UPDATE", o, o)} {
 			req, _, err := open(t).Prepare(t.Context(), a)
 			if err != nil {
 				t.Fatal(err)

@@ -18,9 +18,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// controlledFieldsOf returns the fields that controllers have written to the stored object of an ask,
+// controlledFieldsOf returns the fields that controllers have written to the stored object of a client request,
 // which a tool applied; nil if there are none, or if the stored object is read from a cluster.
-func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
+func (c *Cluster) controlledFieldsOf(ask ClientRequest) *controlled.Fields {
 	o := ask.OldObject
 	applied := func() map[string]any {
 		if ask.Object == nil {
@@ -44,10 +44,10 @@ func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
 	return nil
 }
 
-// prepareControlled prepares an ask whose old object controllers have written to. If the server
+// prepareControlled prepares a client request whose old object controllers have written to. If the server
 // refuses it because of a value that only the cluster knows, and does not if that value equals the
 // applied one, the result is unknown.
-func (c *Cluster) prepareControlled(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+func (c *Cluster) prepareControlled(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
 	req, warned, err = c.prepareFilled(ctx, ask)
 	var refusal *apierrors.StatusError
 	fields := ask.controls

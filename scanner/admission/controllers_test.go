@@ -31,8 +31,8 @@ func object(t *testing.T, text string) *admission.Object {
 	return admission.ParseObject(data)
 }
 
-func ask(op k8sadmission.Operation, obj, old *admission.Object) admission.Ask {
-	return admission.Ask{Operation: op, User: &user.DefaultInfo{Name: "flux"}, Object: obj, OldObject: old}
+func ask(op k8sadmission.Operation, obj, old *admission.Object) admission.ClientRequest {
+	return admission.ClientRequest{Operation: op, User: &user.DefaultInfo{Name: "flux"}, Object: obj, OldObject: old}
 }
 
 func gr(group, resource string) schema.GroupResource {
@@ -47,7 +47,7 @@ type sent struct {
 }
 
 // chain returns the objects generated from a workload, down to its Pod, if each request is allowed.
-func chain(t *testing.T, c *admission.Cluster, a admission.Ask) []*controllers.Generated {
+func chain(t *testing.T, c *admission.Cluster, a admission.ClientRequest) []*controllers.Generated {
 	t.Helper()
 	list := []*controllers.Generated{}
 	for {
@@ -63,7 +63,7 @@ func chain(t *testing.T, c *admission.Cluster, a admission.Ask) []*controllers.G
 			return list
 		}
 		list = append(list, g)
-		a = g.Ask()
+		a = g.Request()
 	}
 }
 
@@ -180,7 +180,7 @@ func TestGeneratedOwner(t *testing.T) {
 	c, o := admission.NewCluster(admission.ClusterOptions{}), object(t, webDeployment)
 	update := ask(k8sadmission.Update, o, o)
 	update.Applier = apply.Flux
-	for _, a := range []admission.Ask{ask(k8sadmission.Create, o, nil), update} {
+	for _, a := range []admission.ClientRequest{ask(k8sadmission.Create, o, nil), update} {
 		owner := a
 		for _, g := range chain(t, c, a) {
 			req, _, err := c.Prepare(t.Context(), owner)
@@ -197,7 +197,7 @@ func TestGeneratedOwner(t *testing.T) {
 			if ref["uid"] == "" || ref["uid"] != meta["uid"] || ref["name"] != meta["name"] || ref["controller"] != true {
 				t.Errorf("%s %s: owner %v, want uid %v of %v", a.Operation, g.Object.GroupVersionKind().Kind, ref, meta["uid"], meta["name"])
 			}
-			owner = g.Ask()
+			owner = g.Request()
 		}
 	}
 }

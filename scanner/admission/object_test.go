@@ -13,7 +13,7 @@ import (
 func TestObjectsStayText(t *testing.T) {
 	base, head := object(t, webDeployment), object(t, webDeployment+"  replicas: 2\n")
 	for _, by := range []apply.Applier{apply.Flux, apply.ArgoCD, apply.Replace} {
-		for _, a := range []Ask{ask("CREATE", head, nil), ask("UPDATE", head, base), ask("DELETE", nil, base)} {
+		for _, a := range []ClientRequest{ask("CREATE", head, nil), ask("UPDATE", head, base), ask("DELETE", nil, base)} {
 			a.Applier = by
 			if _, _, err := open(t).Prepare(t.Context(), a); err != nil {
 				t.Fatalf("%s %s: %v", by, a.Operation, err)

@@ -16,7 +16,7 @@ import (
 // TestPanic: an object that makes Kubernetes' code panic is refused as by a server.
 func TestPanic(t *testing.T) {
 	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
-	_, _, err := c.Prepare(context.Background(), Ask{
+	_, _, err := c.Prepare(context.Background(), ClientRequest{
 		Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}},
 		Object: NewObject(map[string]any{
 			"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",

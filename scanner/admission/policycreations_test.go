@@ -15,7 +15,7 @@ import (
 func TestPolicyCreations(t *testing.T) {
 	binding := object(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b},
 spec: {policyName: p, validationActions: [Deny]}}`)
-	ask := Ask{Operation: k8sadmission.Create, Object: binding, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}}
+	ask := ClientRequest{Operation: k8sadmission.Create, Object: binding, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}}
 	for _, test := range []struct {
 		known kinds.Complete
 		once  bool

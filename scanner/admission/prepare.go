@@ -26,8 +26,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// Ask is a client's request to the API server.
-type Ask struct {
+// ClientRequest is a request to the API server as a client sends it.
+type ClientRequest struct {
 	// Operation is admission.Create, Update or Delete.
 	Operation admission.Operation
 	// Subresource is empty for the object itself.
@@ -44,8 +44,8 @@ type Ask struct {
 	// Applier is the tool that applies the object. The zero value sends it unchanged, in a POST or a
 	// PUT.
 	Applier apply.Applier
-	// MadeUp is set when a controller generated the name of the object, so that it does not matter.
-	MadeUp bool
+	// GeneratedName is set when a controller generated the name of the object, so that it does not matter.
+	GeneratedName bool
 
 	// Mutator changes the new object, and StoredMutator changed the stored one when it was created;
 	// nil for none.
@@ -59,14 +59,14 @@ type Ask struct {
 }
 
 // Main returns the object that the request is about, nil when there is none.
-func (a Ask) Main() *Object {
+func (a ClientRequest) Main() *Object {
 	if a.Object != nil {
 		return a.Object
 	}
 	return a.OldObject
 }
 
-// Prepare processes an ask up to validating admission: decoding, defaulting, the built-in mutating
+// Prepare processes a client request up to validating admission: decoding, defaulting, the built-in mutating
 // plugins, and the registry's preparation and validation, in the order of a kube-apiserver's
 // handlers.
 //
@@ -76,7 +76,7 @@ func (a Ask) Main() *Object {
 // with a refusal.
 //
 // For an object with unknown fields it is an *unknown.Error when the result depends on them.
-func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+func (c *Cluster) Prepare(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
 	key, ok := c.policyCreation(ask)
 	if !ok {
 		return c.prepareAsk(ctx, ask)
@@ -88,7 +88,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 	return p.request, p.warnings, p.err
 }
 
-func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+func (c *Cluster) prepareAsk(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
 	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
 		ask.controls = c.controlledFieldsOf(ask)
 	}
@@ -99,17 +99,17 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 	return req, warned, err
 }
 
-// prepareFilled prepares an ask, with stand-ins for unknown fields of its objects.
-func (c *Cluster) prepareFilled(ctx context.Context, ask Ask) (*Request, []string, error) {
+// prepareFilled prepares a client request, with stand-ins for unknown fields of its objects.
+func (c *Cluster) prepareFilled(ctx context.Context, ask ClientRequest) (*Request, []string, error) {
 	if ask.Main() != nil && len(ask.unknown()) > 0 {
 		return c.prepareUnknown(ctx, ask)
 	}
 	return c.prepare(ctx, ask, unknownFields{})
 }
 
-// prepare processes an ask up to validating admission. Errors of the unknown fields, which have
+// prepare processes a client request up to validating admission. Errors of the unknown fields, which have
 // stand-ins, are ignored.
-func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (req *Request, warned []string, err error) {
+func (c *Cluster) prepare(ctx context.Context, ask ClientRequest, fields unknownFields) (req *Request, warned []string, err error) {
 	defer refusal.Panicked(&err)
 	main := ask.addressed()
 	if main == nil {
@@ -138,7 +138,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 		req, err = p.run(ctx)
 	}
 	if req != nil {
-		req.dropped, req.madeUp, req.asStored = p.dropped, ask.MadeUp, ask.Storage.known()
+		req.dropped, req.madeUp, req.asStored = p.dropped, ask.GeneratedName, ask.Storage.known()
 	}
 	if h.resource.Kind.GroupKind() == kinds.Definition {
 		slices.Sort(recorder.texts) // the server returns those about formats in the order of a map
@@ -167,7 +167,7 @@ type unknownFields struct{ object, old []render.Unknown }
 type preparation struct {
 	cluster         *Cluster
 	handler         *handler
-	ask             Ask
+	ask             ClientRequest
 	unknown         unknownFields
 	namespace, name string
 	// tracked is set when the managed fields are needed afterwards.

@@ -93,9 +93,9 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 	}
 }
 
-// Authorize returns the error of the authorization filter of an API server if the user of an ask may
+// Authorize returns the error of the authorization filter of an API server if the user of a client request may
 // not make the request. It is nil if not all RBAC objects are known.
-func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
+func (c *Cluster) Authorize(ctx context.Context, ask ClientRequest) error {
 	if !c.KnowsRBAC() {
 		return nil
 	}

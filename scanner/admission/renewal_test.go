@@ -41,7 +41,7 @@ func TestRenewal(t *testing.T) {
 			e.edit(head)
 		}
 		by := []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA}[e.IntN(3)]
-		a := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
+		a := ClientRequest{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
 		if e.IntN(3) == 0 {
 			a.Object = a.OldObject
 		}
@@ -77,7 +77,7 @@ func TestRenewal(t *testing.T) {
 
 // sameRenewed processes an update without managed fields and checks that the result is the same with them. It
 // returns the preparation without.
-func sameRenewed(t *testing.T, name string, cluster *Cluster, a Ask) *preparation {
+func sameRenewed(t *testing.T, name string, cluster *Cluster, a ClientRequest) *preparation {
 	t.Helper()
 	short := newUpdate(t, cluster, a)
 	got := short.result(t, short.updated)
@@ -109,7 +109,7 @@ func TestRenewedCustomResource(t *testing.T) {
 	base := widget("x", 1)
 	for name, head := range map[string]*Object{"the same": base, "another label": widget("y", 1), "another size": widget("x", 2)} {
 		for _, by := range []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA} {
-			a := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: base, Object: head, Applier: by, Storage: new(Storage)}
+			a := ClientRequest{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: base, Object: head, Applier: by, Storage: new(Storage)}
 			sameRenewed(t, fmt.Sprintf("%s by %s", name, by), cluster, a)
 		}
 	}
@@ -123,7 +123,7 @@ func TestPropertyNamedKind(t *testing.T) {
 			versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
 			apiVersion: {type: string}, kind: {type: string, description: `+text+`}}}}}]}}`)
 	}
-	a := Ask{
+	a := ClientRequest{
 		Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, Applier: apply.Flux,
 		OldObject: definition("the kind"), Object: definition("the kind of a shop"), Storage: new(Storage),
 	}
@@ -143,10 +143,10 @@ func TestStorage(t *testing.T) {
 		head := runtime.DeepCopyJSON(base)
 		e.edit(head)
 		by := []apply.Applier{apply.Flux, apply.ArgoCD, apply.KubectlSSA, apply.Replace}[e.IntN(4)]
-		first := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
+		first := ClientRequest{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
 		second, storage := first, new(Storage)
 		second.Object = first.OldObject
-		for _, a := range []Ask{first, second, first} {
+		for _, a := range []ClientRequest{first, second, first} {
 			want, whole, wantErr := prepareSeen(t, cluster, a)
 			if by.Merges() && wantErr != nil {
 				continue // kubectl's merge puts items without a key in any order
@@ -167,7 +167,7 @@ func TestStorage(t *testing.T) {
 }
 
 // prepareSeen prepares a request and returns the values that policies see.
-func prepareSeen(t *testing.T, c *Cluster, a Ask) (seen []any, req *Request, err error) {
+func prepareSeen(t *testing.T, c *Cluster, a ClientRequest) (seen []any, req *Request, err error) {
 	t.Helper()
 	req, warned, err := c.Prepare(t.Context(), a)
 	if seen = append(seen, warned); err != nil {
@@ -185,7 +185,7 @@ func prepareSeen(t *testing.T, c *Cluster, a Ask) (seen []any, req *Request, err
 }
 
 // newUpdate returns the preparation of an update, up to the creation of its objects.
-func newUpdate(t *testing.T, c *Cluster, a Ask) *preparation {
+func newUpdate(t *testing.T, c *Cluster, a ClientRequest) *preparation {
 	t.Helper()
 	h, err := c.handler(a.Object.GroupVersionKind())
 	if err != nil {

@@ -32,10 +32,10 @@ type Request struct {
 	// quarter of etcd's limit.
 	stored   func() (int, error)
 	dropped  []string
-	madeUp   bool // Ask.MadeUp
+	madeUp   bool // ClientRequest.GeneratedName
 	asStored *etcd.Object
 	same     sync.Map // maps objects to whether they equal asStored
-	ask      Ask
+	ask      ClientRequest
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version
@@ -237,8 +237,8 @@ type prepared struct {
 	err      error
 }
 
-// policyCreation returns the key of an ask and true, if it is the creation of a policy.
-func (c *Cluster) policyCreation(a Ask) (key policyCreation, ok bool) {
+// policyCreation returns the key of a client request and true, if it is the creation of a policy.
+func (c *Cluster) policyCreation(a ClientRequest) (key policyCreation, ok bool) {
 	if a.Object == nil || !kinds.IsPolicy(a.Object.GroupVersionKind().GroupKind()) {
 		return key, false
 	}
@@ -246,7 +246,7 @@ func (c *Cluster) policyCreation(a Ask) (key policyCreation, ok bool) {
 		key.cluster = c
 	}
 	key.user, ok = a.User.(*user.DefaultInfo)
-	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User, Applier: a.Applier}
+	return key, ok && a == ClientRequest{Operation: admission.Create, Object: a.Object, User: a.User, Applier: a.Applier}
 }
 
 func (p *preparation) attributes(obj, old runtime.Object, name string, options runtime.Object) admission.Attributes {

@@ -20,7 +20,7 @@ import (
 )
 
 // addressed returns the object that the request path names: for an update of a Scale, the workload.
-func (a Ask) addressed() *Object {
+func (a ClientRequest) addressed() *Object {
 	if a.Subresource == "scale" && a.OldObject != nil {
 		return a.OldObject
 	}

@@ -36,7 +36,7 @@ func TestServiceAccount(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := NewCluster(ClusterOptions{Known: test.known}, NewIndex([]*Object{object(t, test.state), object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")}))
 			request := ask("CREATE", object(t, test.pod), nil)
-			request.MadeUp = request.Object.GenerateName() != ""
+			request.GeneratedName = request.Object.GenerateName() != ""
 			req, _, err := c.Prepare(t.Context(), request)
 			if err != nil {
 				if err.Error() != test.refusal {

@@ -29,7 +29,7 @@ import (
 // storedResourceVersion is the resourceVersion of every object of the state.
 const storedResourceVersion = "1"
 
-// stored returns the ask's old object as the server stores it, in the form of the request's version.
+// stored returns the client request's old object as the server stores it, in the form of the request's version.
 func (p *preparation) stored() (runtime.Object, error) {
 	if p.ask.OldObject == nil {
 		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
@@ -170,7 +170,7 @@ func (s *Storage) asWritten(p *preparation) *apply.Applied {
 	return written
 }
 
-// live returns the ask's old object if it is that of a cluster, else nil. If it does not state which
+// live returns the client request's old object if it is that of a cluster, else nil. If it does not state which
 // fields its applier manages, these are the fields that the applier last applied.
 func (p *preparation) live() (runtime.Object, error) {
 	o, by := p.ask.OldObject, p.ask.Applier
@@ -212,7 +212,7 @@ func (p *preparation) live() (runtime.Object, error) {
 	return obj, err
 }
 
-// lastApplied returns the object that the ask's applier last applied, as it was stored then, in the version
+// lastApplied returns the object that the client request's applier last applied, as it was stored then, in the version
 // of a handler; nil if that is not possible.
 func (p *preparation) lastApplied(h *handler) runtime.Object {
 	last := p.ask.Last
@@ -246,7 +246,7 @@ func (p *preparation) complete(obj runtime.Object, m metav1.Object, last runtime
 	custom.Establish(obj, Created())
 }
 
-// id returns an identifier of an object of the ask's kind, also of one with a generated name.
+// id returns an identifier of an object of the client request's kind, also of one with a generated name.
 func (p *preparation) id(m metav1.Object) string {
 	return p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
 }
@@ -285,7 +285,7 @@ func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: how.by, Mutator: how.mutator, Storage: how.shared}, unknown: unknownFields{object: fields}, tracked: how.tracked, lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, ask: ClientRequest{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: how.by, Mutator: how.mutator, Storage: how.shared}, unknown: unknownFields{object: fields}, tracked: how.tracked, lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.sent(ctx, o, nil)
 	if err != nil {

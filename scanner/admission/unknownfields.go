@@ -17,8 +17,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// unknown returns the unknown fields of the objects of an ask.
-func (a Ask) unknown() []render.Unknown {
+// unknown returns the unknown fields of the objects of a client request.
+func (a ClientRequest) unknown() []render.Unknown {
 	var fields []render.Unknown
 	for _, o := range []*Object{a.Object, a.OldObject} {
 		if o != nil {
@@ -28,10 +28,10 @@ func (a Ask) unknown() []render.Unknown {
 	return fields
 }
 
-// prepareUnknown prepares an ask about objects with unknown fields, with several stand-ins for their
+// prepareUnknown prepares a client request about objects with unknown fields, with several stand-ins for their
 // values.
-func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []string, error) {
-	if f := unknown.Identity(ask.unknown()); f != nil && !ask.MadeUp {
+func (c *Cluster) prepareUnknown(ctx context.Context, ask ClientRequest) (*Request, []string, error) {
+	if f := unknown.Identity(ask.unknown()); f != nil && !ask.GeneratedName {
 		return nil, nil, &unknown.Error{What: "which object this is", Fields: []render.Unknown{*f}}
 	}
 	s, err := c.standIns(ask.Main().GroupVersionKind())
@@ -40,7 +40,7 @@ func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []stri
 	}
 	runs, err := c.prepareAll(ctx, ask, s)
 	if err == nil && len(runs.accepted) == 0 {
-		s.AmongSaid(runs.refusals)
+		s.AddQuoted(runs.refusals)
 		for _, o := range []*Object{ask.Object, ask.OldObject} {
 			if o != nil {
 				s.Among(o.Content())
@@ -67,7 +67,7 @@ func unknownOf(o *Object) []render.Unknown {
 	return o.Unknown
 }
 
-// preparedRuns are the results of preparing an ask with several stand-ins.
+// preparedRuns are the results of preparing a client request with several stand-ins.
 type preparedRuns struct {
 	accepted []*Request
 	refusals []unknown.Refusal
@@ -75,7 +75,7 @@ type preparedRuns struct {
 	warnings []string
 }
 
-func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) (runs preparedRuns, err error) {
+func (c *Cluster) prepareAll(ctx context.Context, ask ClientRequest, s *unknown.StandIns) (runs preparedRuns, err error) {
 	n := 0
 	for _, o := range []*Object{ask.Object, ask.OldObject} {
 		if o != nil {

@@ -48,7 +48,7 @@ func (c *Change) LookUp(ctx context.Context, extras []*admission.Object, around 
 					continue
 				}
 				l := &lookups{Change: c, ctx: ctx, root: root, around: s, extras: extras}
-				found := l.notOwn(l.answers(side.renderAndStore(ctx, root).Asked))
+				found := l.notOwn(l.answers(side.renderAndStore(ctx, root).Queries))
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -183,7 +183,7 @@ func sameObjects(a, b []*render.Object) bool {
 
 // find returns the objects of a tree that match a lookup, at most one if the lookup has a name; known is false if
 // there may be others.
-func (l *lookups) find(side *Side, w lookup.Wanted) (found []*render.Object, known bool) {
+func (l *lookups) find(side *Side, w lookup.Request) (found []*render.Object, known bool) {
 	for _, root := range side.Found.Roots {
 		here, elsewhere := l.isHere(side, root)
 		if elsewhere {
@@ -252,14 +252,14 @@ func (l *lookups) notOwn(answers []render.Lookup) []render.Lookup {
 }
 
 // mayMake reports whether the release may make an object that matches, in one of the trees.
-func (l *lookups) mayMake(answers []render.Lookup, w lookup.Wanted) bool {
+func (l *lookups) mayMake(answers []render.Lookup, w lookup.Request) bool {
 	for _, side := range l.Trees() {
 		for _, root := range side.Graph.Units {
 			if !l.isOwn(root) {
 				continue
 			}
 			r := side.renderAndStore(l.ctx, withLookups(root, answers))
-			if r.Problem != nil && len(r.Asked) > 0 || r.Lacks != nil || slices.ContainsFunc(r.Objects, func(o *render.Object) bool { return w.Match(o) != lookup.Differs }) {
+			if r.Problem != nil && len(r.Queries) > 0 || r.Lacks != nil || slices.ContainsFunc(r.Objects, func(o *render.Object) bool { return w.Match(o) != lookup.Differs }) {
 				return true
 			}
 		}
@@ -268,7 +268,7 @@ func (l *lookups) mayMake(answers []render.Lookup, w lookup.Wanted) bool {
 }
 
 // findIn returns the matching objects of another root; known is false if the root may make one.
-func (l *lookups) findIn(side *Side, root render.Root, w lookup.Wanted) (found []*render.Object, known bool) {
+func (l *lookups) findIn(side *Side, root render.Root, w lookup.Request) (found []*render.Object, known bool) {
 	if l.isOwn(root) {
 		return nil, true
 	}
@@ -298,7 +298,7 @@ func (l *lookups) findIn(side *Side, root render.Root, w lookup.Wanted) (found [
 }
 
 // given returns the matching objects of configured paths and extras.
-func (l *lookups) given(side *Side, w lookup.Wanted) (found []*render.Object, known bool) {
+func (l *lookups) given(side *Side, w lookup.Request) (found []*render.Object, known bool) {
 	var all []*render.Object
 	for _, p := range l.around.Paths {
 		roots, err := side.givenRoots(p)

@@ -31,9 +31,9 @@ type Generated struct {
 	moves []move
 }
 
-// Ask returns the controller's request.
-func (g *Generated) Ask() admission.Ask {
-	return admission.Ask{Operation: apiserver.Create, User: g.User, Object: g.Object, MadeUp: true}
+// Request returns the controller's request.
+func (g *Generated) Request() admission.ClientRequest {
+	return admission.ClientRequest{Operation: apiserver.Create, User: g.User, Object: g.Object, GeneratedName: true}
 }
 
 // Generate returns the object that the controller of a workload creates once the request is allowed:

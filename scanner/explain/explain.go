@@ -27,7 +27,7 @@ type Options struct {
 const maxPolicies = 100
 
 // Request explains a server's response to a request.
-func Request(ctx context.Context, s *server.Server, request admission.Ask, opts Options) (*report.ExplainReport, error) {
+func Request(ctx context.Context, s *server.Server, request admission.ClientRequest, opts Options) (*report.ExplainReport, error) {
 	v, err := s.Review(ctx, request)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (x *explainer) policies() {
 	}
 }
 
-func requestOf(request admission.Ask) report.ExplainedRequest {
+func requestOf(request admission.ClientRequest) report.ExplainedRequest {
 	r := report.ExplainedRequest{Operation: string(request.Operation), Subresource: request.Subresource}
 	if o := request.Main(); o != nil {
 		r.APIVersion, r.Kind = o.GroupVersionKind().GroupVersion().String(), o.GroupVersionKind().Kind
@@ -74,7 +74,7 @@ func requestOf(request admission.Ask) report.ExplainedRequest {
 type explainer struct {
 	ctx     context.Context
 	server  *server.Server
-	request admission.Ask
+	request admission.ClientRequest
 	verdict *server.Verdict
 	opts    Options
 	out     *report.ExplainReport

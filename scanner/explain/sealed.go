@@ -127,7 +127,7 @@ func (s *hidden) redact(text string) string {
 // answer returns the server's response without content of Secrets.
 func (x *explainer) answer() report.ExplainedAnswer {
 	v := x.verdict
-	r, told := v.Response(), v.Told()
+	r, told := v.Response(), v.Redacted()
 	redact := func(text string) string {
 		if known, ok := told[text]; ok && known != text {
 			return known

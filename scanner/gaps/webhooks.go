@@ -18,9 +18,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// Asked is a resource and operation of a scan's requests. The resource of a kind that nothing
+// RequestKind is a resource and operation of a scan's requests. The resource of a kind that nothing
 // defines is empty.
-type Asked struct {
+type RequestKind struct {
 	schema.GroupResource
 	Operation apiserver.Operation
 }
@@ -28,7 +28,7 @@ type Asked struct {
 // Webhooks notes the webhook configurations in the state with rules that match a request: the
 // webhooks are not called, and may change or refuse it. It returns those with failurePolicy Fail,
 // sorted.
-func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
+func (l *Ledger) Webhooks(asked map[RequestKind]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
 	found := map[string]bool{}
 	failing := map[report.Webhook]bool{}
 	calls := func(o *admission.Object) bool {
@@ -69,7 +69,7 @@ func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras
 
 // calledFor returns the name of a webhook configuration, and its webhooks that match a request and
 // have failurePolicy Fail; ok is false if none matches. It ignores selectors and match conditions.
-func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing []report.Webhook, ok bool) {
+func calledFor(o *admission.Object, asked map[RequestKind]bool) (name string, failing []report.Webhook, ok bool) {
 	kind := o.GroupVersionKind().GroupKind()
 	if kinds.Of(kind).Effect != kinds.NotSimulated {
 		return "", nil, false
@@ -102,7 +102,7 @@ func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing 
 	return name, failing, ok
 }
 
-func matchesAny(rule v1.RuleWithOperations, asked map[Asked]bool) bool {
+func matchesAny(rule v1.RuleWithOperations, asked map[RequestKind]bool) bool {
 	for a := range asked {
 		if a.Group == v1.GroupName && configuration[a.Resource] {
 			continue

@@ -44,10 +44,10 @@ type Finding struct {
 	mutated map[string]expression
 	// Located is set if Location is final except for its snippet.
 	Located bool
-	// Ask is the request that the finding is about, and Server the server that answers it; nil if there
+	// Request is the request that the finding is about, and Server the server that answers it; nil if there
 	// is none.
-	Ask    *admission.Ask
-	Server *server.Server
+	Request *admission.ClientRequest
+	Server  *server.Server
 	// unproven are claims about the object that need proof (see Prove).
 	unproven []proof.Claim
 }

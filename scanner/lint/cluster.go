@@ -49,7 +49,7 @@ type policySubject struct {
 	linted      bool
 	expressions []expression
 	// matched and exempt are the requests that it can match; see policy.Coverage.
-	matched, exempt []policy.Sight
+	matched, exempt []policy.RequestKind
 	bindings        []*bindingSubject
 }
 

@@ -67,7 +67,7 @@ func openEnded(rules []v1.NamedRuleWithOperations) bool {
 func unknowable(group string) bool { return group == "*" || !admission.BuiltinGroup(group) }
 
 // alone returns what a policy would match with only one rule and no exclusions.
-func (c *cluster) alone(p *policySubject, rule v1.NamedRuleWithOperations) []policy.Sight {
+func (c *cluster) alone(p *policySubject, rule v1.NamedRuleWithOperations) []policy.RequestKind {
 	one := p.DeepCopy()
 	one.Spec.MatchConstraints.ResourceRules = []v1.NamedRuleWithOperations{rule}
 	one.Spec.MatchConstraints.ExcludeResourceRules = nil

@@ -171,7 +171,7 @@ func (c *cluster) scopes(p *policySubject, b *bindingSubject) (inside bool, outs
 }
 
 // nameOf returns a resource and subresource in the notation of rules.
-func nameOf(s policy.Sight) string {
+func nameOf(s policy.RequestKind) string {
 	if s.Subresource != "" {
 		return s.Resource.Resource + "/" + s.Subresource
 	}

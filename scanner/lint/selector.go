@@ -22,7 +22,7 @@ func checkNamespaceSelector(_ context.Context, c *cluster) {
 		return
 	}
 	for _, p := range c.lintedPolicies() {
-		if slices.ContainsFunc(p.matched, policy.Sight.InNamespace) {
+		if slices.ContainsFunc(p.matched, policy.RequestKind.InNamespace) {
 			c.checkSelector(p.Source, "spec.matchConstraints", p.Spec.MatchConstraints, known)
 		}
 	}

@@ -35,7 +35,7 @@ func checkServerWarning(ctx context.Context, c *cluster) {
 		if _, served := c.State.Resource(o.GroupVersionKind()); !served {
 			continue
 		}
-		request := admission.Ask{Operation: k8sadmission.Create, Object: o, User: c.User}
+		request := admission.ClientRequest{Operation: k8sadmission.Create, Object: o, User: c.User}
 		v, err := c.Server.Review(ctx, request)
 		if err != nil {
 			return // the caller checks the context

@@ -46,7 +46,7 @@ func benchmarkCluster(b *testing.B) (*admission.Cluster, *policy.Set, *admission
 	if len(refusals) > 0 {
 		b.Fatal(refusals[0].Message)
 	}
-	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(b, `
+	req, _, err := cluster.Prepare(ctx, admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(b, `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, labels: {app: web}}

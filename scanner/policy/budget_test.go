@@ -20,7 +20,7 @@ func TestABudgetForAll(t *testing.T) {
 	all := objects(t, deny("[1, 2, 3].all(x, x > 0) && object.metadata.name == 'other'", "", "", ""))
 	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
-	req, _, err := cluster.Prepare(ctx, admission.Ask{
+	req, _, err := cluster.Prepare(ctx, admission.ClientRequest{
 		Operation: k8sadmission.Create, User: suite.Admin(),
 		Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}"),
 	})

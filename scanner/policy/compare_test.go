@@ -30,7 +30,7 @@ import (
 // scene is a cluster, the policies in force in it and requests.
 type scene struct {
 	state, policies []*admission.Object
-	asks            []admission.Ask
+	asks            []admission.ClientRequest
 	// stored is set if the policies are read as from a server's storage, without the checks of their
 	// creation, so that expressions need not compile.
 	stored bool
@@ -89,7 +89,7 @@ func (c *comparison) forget() {
 
 // difference is a request with two different answers.
 type difference struct {
-	ask  admission.Ask
+	ask  admission.ClientRequest
 	text string
 }
 
@@ -200,7 +200,7 @@ func stored(t testing.TB, o *admission.Object, into runtime.Object) {
 
 // judges returns the cluster, engine and oracle of a request: those of the scene, unless others
 // depend on the stored object of the request.
-func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *policy.Engine, *oracle) {
+func (st *stage) judges(t testing.TB, ask admission.ClientRequest) (*admission.Cluster, *policy.Engine, *oracle) {
 	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
 		return st.cluster, st.engine, st.oracle
 	}
@@ -225,7 +225,7 @@ func (st *stage) stateWith(o *admission.Object) []*admission.Object {
 
 // request compares the answers to one request and returns the difference, or the reason why the pair
 // is invalid.
-func (st *stage) request(t testing.TB, ask admission.Ask) string {
+func (st *stage) request(t testing.TB, ask admission.ClientRequest) string {
 	ctx := context.Background()
 	cluster, engine, oracle := st.judges(t, ask)
 	req, difference := st.mutated(t, cluster, oracle, ask)
@@ -257,7 +257,7 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 func told(o policy.Outcome) string {
 	var b strings.Builder
 	for _, d := range o.Decisions {
-		fmt.Fprintln(&b, d.Policy.Name, d.Binding != nil, d.Validation, d.Cause, d.Expression, d.Message, d.Told, d.Reason, d.Actions)
+		fmt.Fprintln(&b, d.Policy.Name, d.Binding != nil, d.Validation, d.Cause, d.Expression, d.Message, d.Redacted, d.Reason, d.Actions)
 	}
 	for _, i := range o.Indeterminate {
 		fmt.Fprintln(&b, i.Policy.Name, i.Why)
@@ -339,7 +339,7 @@ func loadSuite(t testing.TB, dir string) scene {
 func sceneOf(s *suite.Suite) scene {
 	m := scene{state: s.Context, policies: s.Policies}
 	for i := range s.Requests {
-		m.asks = append(m.asks, s.Requests[i].Ask())
+		m.asks = append(m.asks, s.Requests[i].ClientRequest())
 	}
 	return m
 }
@@ -358,7 +358,7 @@ func TestUpstreamAgrees(t *testing.T) {
 	}
 }
 
-func describe(ask admission.Ask) string {
+func describe(ask admission.ClientRequest) string {
 	o := ask.Object
 	if o == nil || ask.Subresource == "scale" {
 		o = ask.OldObject

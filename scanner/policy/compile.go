@@ -141,7 +141,7 @@ func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in cel.Co
 	if err != nil {
 		return &compiled{err: err}
 	}
-	defer in.GiveBack(compiler)
+	defer in.Release(compiler)
 	return c.compileWith(compiler, spec)
 }
 

@@ -64,7 +64,7 @@ spec:
 		}
 		set.Policies = append(set.Policies, p)
 	}
-	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")})
+	req, _, err := cluster.Prepare(ctx, admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")})
 	if err != nil {
 		t.Fatal(err)
 	}

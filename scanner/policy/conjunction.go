@@ -60,7 +60,7 @@ func join[P any](c *Compiler, spec *v1.ValidatingAdmissionPolicySpec, compile fu
 	if err != nil {
 		return whole, err
 	}
-	defer c.whole.GiveBack(compiler)
+	defer c.whole.Release(compiler)
 	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	for _, v := range spec.Variables {
 		compiler.Variable(&v, options)

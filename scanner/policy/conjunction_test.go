@@ -55,7 +55,7 @@ spec:
 	engine := policy.NewEngine(cluster, compiler, set)
 	for round := range 30 {
 		for _, count := range []string{"1", "2", "3", "4", "5", "6", "7", "x", "0", "12"} {
-			req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, fmt.Sprintf(
+			req, _, err := cluster.Prepare(ctx, admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, fmt.Sprintf(
 				"{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {count: %q}}", count))})
 			if err != nil {
 				t.Fatal(err)

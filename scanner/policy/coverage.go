@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// Sight is one kind of request: a resource, a subresource and an operation.
-type Sight struct {
+// RequestKind is one kind of request: a resource, a subresource and an operation.
+type RequestKind struct {
 	Resource admission.Resource
 	// Subresource is empty for the resource itself.
 	Subresource string
@@ -27,7 +27,7 @@ type Coverage struct {
 	matcher    *matcher
 	interfaces k8sadmission.ObjectInterfaces
 	exempt     map[schema.GroupResource]bool
-	all        []Sight
+	all        []RequestKind
 }
 
 // NewCoverage returns the Coverage of all resources that a cluster serves.
@@ -44,13 +44,13 @@ func NewCoverage(c *admission.Cluster) *Coverage {
 
 func (v *Coverage) add(r admission.Resource, subresource string) {
 	for _, operation := range r.Operations(subresource) {
-		v.all = append(v.all, Sight{Resource: r, Subresource: subresource, Operation: operation})
+		v.all = append(v.all, RequestKind{Resource: r, Subresource: subresource, Operation: operation})
 	}
 }
 
 // Policy returns the requests that a policy can match, and separately those that its rules name but
 // that the API server exempts from policies (reviews, and the configuration of admission).
-func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Sight) {
+func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []RequestKind) {
 	accessor := validating.NewValidatingAdmissionPolicyAccessor(rulesOnly(p))
 	for _, s := range v.all {
 		if ok, _, _, err := v.matcher.upstream.DefinitionMatches(s.attributes(), v.interfaces, accessor); err != nil || !ok {
@@ -66,13 +66,13 @@ func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Si
 }
 
 // Binding returns those of the requests matched by a policy that a binding can match too.
-func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []Sight) []Sight {
+func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []RequestKind) []RequestKind {
 	open := b.DeepCopy()
 	if open.Spec.MatchResources != nil {
 		unselect(open.Spec.MatchResources)
 	}
 	accessor := validating.NewValidatingAdmissionPolicyBindingAccessor(open)
-	var both []Sight
+	var both []RequestKind
 	for _, s := range matched {
 		if ok, err := v.matcher.upstream.BindingMatches(s.attributes(), v.interfaces, accessor); err == nil && ok {
 			both = append(both, s)
@@ -95,13 +95,13 @@ func unselect(r *v1.MatchResources) {
 
 // InNamespace reports whether requests of the kind have a namespace. Requests for a Namespace object
 // do: its own name.
-func (s Sight) InNamespace() bool { return s.Resource.Namespaced || s.ofNamespaces() }
+func (s RequestKind) InNamespace() bool { return s.Resource.Namespaced || s.ofNamespaces() }
 
-func (s Sight) ofNamespaces() bool {
+func (s RequestKind) ofNamespaces() bool {
 	return s.Resource.Group == "" && s.Resource.Resource == "namespaces"
 }
 
-func (s Sight) attributes() k8sadmission.Attributes {
+func (s RequestKind) attributes() k8sadmission.Attributes {
 	namespace := ""
 	if s.InNamespace() {
 		namespace = metav1.NamespaceDefault

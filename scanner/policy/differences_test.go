@@ -50,7 +50,7 @@ func testDifference(t *testing.T, file string) {
 	stage := newComparison().stage(t, sceneOf(s))
 	got := ""
 	for i := range s.Requests {
-		ask := s.Requests[i].Ask()
+		ask := s.Requests[i].ClientRequest()
 		cluster, engine, _ := stage.judges(t, ask)
 		if ours := mutation.New(cluster, stage.set, stage.mutations); ours != nil {
 			ask.Mutator = ours

@@ -44,7 +44,7 @@ spec:
 		if len(refusals) > 0 {
 			t.Fatal(refusals[0].Message)
 		}
-		req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, `
+		req, _, err := cluster.Prepare(ctx, admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: letters}, data: {h: "8", g: "7", f: "6", e: "5", d: "4", c: "3", b: "2", a: "1"}}`)})
 		if err != nil {
 			t.Fatal(err)

@@ -110,9 +110,9 @@ var users = []user.Info{
 }
 
 // ask returns a request.
-func (g *generator) ask() admission.Ask {
+func (g *generator) ask() admission.ClientRequest {
 	o := g.place(pick(g, g.world.objects...))
-	ask := admission.Ask{User: pick(g, users...), DryRun: !g.oneIn(4)}
+	ask := admission.ClientRequest{User: pick(g, users...), DryRun: !g.oneIn(4)}
 	switch kind := o.GroupVersionKind().Kind; {
 	case o.Name() == "": // its name is generated
 		ask.Operation, ask.Object = k8sadmission.Create, g.vary(o, 6)

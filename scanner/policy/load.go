@@ -135,7 +135,7 @@ func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects
 			accepted[i] = known
 		case IsPolicy(o):
 			group.Go(func() error {
-				accepted[i] = accept(ctx, cluster, admission.Ask{Operation: k8sadmission.Create, User: l.user, Applier: l.by(o)}, o)
+				accepted[i] = accept(ctx, cluster, admission.ClientRequest{Operation: k8sadmission.Create, User: l.user, Applier: l.by(o)}, o)
 				return nil
 			})
 		}
@@ -206,7 +206,7 @@ type acceptance struct {
 }
 
 // accept creates an object in a cluster. ask is complete except for the object.
-func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, o *admission.Object) acceptance {
+func accept(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest, o *admission.Object) acceptance {
 	a := acceptance{object: o}
 	served := o
 	if _, ok := cluster.Resource(o.GroupVersionKind()); !ok {

@@ -130,7 +130,7 @@ func (types) Run(context.Context) {}
 
 // mutated compares the mutated objects of a request. It returns the request with ours, nil if it was
 // refused, and the difference.
-func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *oracle, ask admission.Ask) (*admission.Request, string) {
+func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *oracle, ask admission.ClientRequest) (*admission.Request, string) {
 	if ours := mutation.New(cluster, st.set, st.mutations); ours != nil {
 		ask.Mutator = ours
 	}
@@ -168,7 +168,7 @@ func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *ora
 }
 
 // countMutation counts a request that policies changed or refused.
-func (st *stage) countMutation(ask admission.Ask, cluster *admission.Cluster, ours string) {
+func (st *stage) countMutation(ask admission.ClientRequest, cluster *admission.Cluster, ours string) {
 	st.tally.mutable++
 	ask.Mutator = nil
 	req, _, err := cluster.Prepare(context.Background(), ask)

@@ -51,10 +51,10 @@ type Decision struct {
 	Expression string
 	// Message is the server's text after "denied request: ".
 	Message string
-	// Told is Message with Hidden in place of values of a Secret. It is empty when the decision
+	// Redacted is Message with Hidden in place of values of a Secret. It is empty when the decision
 	// involves no Secret.
-	Told   string
-	Reason metav1.StatusReason
+	Redacted string
+	Reason   metav1.StatusReason
 	// Actions are the binding's validationActions; for configuration and audit annotation errors Deny
 	// alone, because the server ignores validationActions for these.
 	Actions []v1.ValidationAction

@@ -43,7 +43,7 @@ func FuzzUnknownValuesAgree(f *testing.F) {
 
 // agreesUnknown compares the outcomes of a request with and without some of its values. It returns
 // the number of decisions that were certain.
-func agreesUnknown(t *testing.T, st *stage, ask admission.Ask, random *rand.Rand) int {
+func agreesUnknown(t *testing.T, st *stage, ask admission.ClientRequest, random *rand.Rand) int {
 	t.Helper()
 	cluster, engine, _ := st.judges(t, ask)
 	without := ask
@@ -81,7 +81,7 @@ func sameFailure(a, b policy.Decision) bool {
 }
 
 // evaluated returns an outcome; nil with a refusal, or if the result is not known.
-func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, ask admission.Ask) (*policy.Outcome, error) {
+func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, ask admission.ClientRequest) (*policy.Outcome, error) {
 	t.Helper()
 	req, _, err := cluster.Prepare(context.Background(), ask)
 	var refusal *apierrors.StatusError

@@ -37,7 +37,7 @@ func judgeUnknown(t testing.TB, text string, state ...string) policy.Outcome {
 	for _, r := range refusals {
 		t.Fatalf("refused: %s", r.Message)
 	}
-	req, _, err := cluster.Prepare(t.Context(), admission.Ask{
+	req, _, err := cluster.Prepare(t.Context(), admission.ClientRequest{
 		Operation: k8sadmission.Create, User: flux, Object: withVariables(t, text)[0],
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (g *generator) change(value any, table map[string][]any, odds int) any {
 }
 
 // changeAsk drops fields of one in three objects and changes the operation of some requests.
-func (g *generator) changeAsk(ask admission.Ask) admission.Ask {
+func (g *generator) changeAsk(ask admission.ClientRequest) admission.ClientRequest {
 	if ask.Object != nil && g.IntN(3) == 0 {
 		ask.Object = admission.NewObject(g.drop(ask.Object.Content(), 0).(map[string]any))
 	}

@@ -25,11 +25,11 @@ func (e *evaluation) redact(decisions []Decision) {
 	for i := range decisions {
 		d := &decisions[i]
 		if d.Validation < 0 {
-			d.Told = secrets.Conceal(d.Message, e.version.Object, e.version.OldObject, e.params)
+			d.Redacted = secrets.Conceal(d.Message, e.version.Object, e.version.OldObject, e.params)
 			continue
 		}
-		if d.Told = d.Message; d.Message != e.fixed(d) {
-			d.Told = s.Redact(d.Message, sealed.messageFor(d))
+		if d.Redacted = d.Message; d.Message != e.fixed(d) {
+			d.Redacted = s.Redact(d.Message, sealed.messageFor(d))
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (s settling) judge(t *testing.T, known *settled.Evaluations) policy.Outcome
 	for _, r := range refusals {
 		t.Fatalf("refused: %s", r.Message)
 	}
-	ask := admission.Ask{Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: s.user, Groups: []string{"system:masters"}}, Object: withVariables(t, s.object)[0]}
+	ask := admission.ClientRequest{Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: s.user, Groups: []string{"system:masters"}}, Object: withVariables(t, s.object)[0]}
 	if s.oldObject != "" {
 		ask.Operation, ask.OldObject, ask.Applier = k8sadmission.Update, withVariables(t, s.oldObject)[0], s.applier
 	}
@@ -154,7 +154,7 @@ func TestSettledIsNotEvaluated(t *testing.T) {
 		all := objects(t, s.state)
 		cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 		set, _ := policy.Load(t.Context(), cluster, suite.Admin(), all)
-		req, _, err := cluster.Prepare(t.Context(), admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, s.object)})
+		req, _, err := cluster.Prepare(t.Context(), admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, s.object)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 // shrink removes parts of a scene that a difference does not need.
 func shrink(t testing.TB, s scene, d difference) (scene, string) {
-	s.asks = []admission.Ask{d.ask}
+	s.asks = []admission.ClientRequest{d.ask}
 	text := d.text
 	differs := func(candidate scene) bool {
 		found := newComparison().scene(t, candidate)

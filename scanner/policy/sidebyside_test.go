@@ -55,7 +55,7 @@ spec:
 	for i := range 4 * count {
 		wait.Go(func() {
 			number := []string{fmt.Sprint(i % count), "all", "none"}[i%3]
-			req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, fmt.Sprintf(
+			req, _, err := cluster.Prepare(ctx, admission.ClientRequest{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(t, fmt.Sprintf(
 				"{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {number: %q}}", number))})
 			if err != nil {
 				t.Error(err)

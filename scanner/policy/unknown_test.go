@@ -53,7 +53,7 @@ func judgeIn(t *testing.T, opts admission.ClusterOptions, state ...string) polic
 	for _, r := range refusals {
 		t.Fatalf("refused: %s", r.Message)
 	}
-	req, _, err := cluster.Prepare(ctx, admission.Ask{
+	req, _, err := cluster.Prepare(ctx, admission.ClientRequest{
 		Operation: k8sadmission.Create, User: flux,
 		Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}"),
 	})
@@ -238,7 +238,7 @@ func TestDryRun(t *testing.T) {
 	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
 	for _, dryRun := range []bool{true, false} {
-		req, _, err := cluster.Prepare(ctx, admission.Ask{
+		req, _, err := cluster.Prepare(ctx, admission.ClientRequest{
 			Operation: k8sadmission.Create, User: suite.Admin(), DryRun: dryRun,
 			Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}"),
 		})

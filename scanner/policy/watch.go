@@ -346,7 +346,7 @@ func (c *Compiler) watchable(s *Subject, in cel.Compilers) (*compiled, func(stri
 	if err != nil {
 		return nil, nil, err
 	}
-	defer in.GiveBack(compiler)
+	defer in.Release(compiler)
 	out := c.compileWith(compiler, spec)
 	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true, HasPatchTypes: true}
 	for _, m := range s.Mutations {

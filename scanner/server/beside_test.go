@@ -82,7 +82,7 @@ func TestReviewBeside(t *testing.T) {
 	spared, changed, asked := 0, 0, testall.Count(300, 2000)
 	for seed := range uint64(asked) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		ask := admission.Ask{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}
+		ask := admission.ClientRequest{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}
 		other := ask
 		if r.IntN(2) == 0 {
 			other.Object = other.OldObject

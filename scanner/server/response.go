@@ -80,13 +80,13 @@ func (v *Verdict) Denials() []policy.Verdict {
 	return all
 }
 
-// Told maps the texts of decisions in Response and Denials to texts that may be shown, without values
+// Redacted maps the texts of decisions in Response and Denials to texts that may be shown, without values
 // of Secrets.
-func (v *Verdict) Told() map[string]string {
+func (v *Verdict) Redacted() map[string]string {
 	told := map[string]string{}
 	for _, d := range v.Decisions {
 		shown := d
-		shown.Message = cmp.Or(d.Told, d.Message)
+		shown.Message = cmp.Or(d.Redacted, d.Message)
 		raw, masked := v.responseTo(d), v.responseTo(shown)
 		if !raw.Allowed {
 			told[raw.Message] = masked.Message

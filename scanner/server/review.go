@@ -82,14 +82,14 @@ func (s *Server) Unserved(o *admission.Object) error {
 func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
 // Review decides a request. The error is always the context's.
-func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
+func (s *Server) Review(ctx context.Context, ask admission.ClientRequest) (v Verdict, err error) {
 	return s.ReviewBeside(ctx, ask, nil)
 }
 
 // ReviewBeside is Review if the server has judged another request about the object; other is nil for none. A
 // policy without a finding about the other request is skipped if it reads nothing in which the requests
 // differ. The verdict has neither its audit annotations nor its evaluations.
-func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Verdict) (v Verdict, err error) {
+func (s *Server) ReviewBeside(ctx context.Context, ask admission.ClientRequest, other *Verdict) (v Verdict, err error) {
 	req, err := v.prepare(ctx, s.Cluster(), ask, s.Mutator())
 	if cause := ctx.Err(); cause != nil {
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
@@ -137,7 +137,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Ver
 }
 
 // prepare processes a request up to the validating policies, with a mutator that changes its object.
-func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, mutator admission.Mutator) (*admission.Request, error) {
+func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest, mutator admission.Mutator) (*admission.Request, error) {
 	if err := cluster.Authorize(ctx, ask); err != nil {
 		return nil, err
 	}

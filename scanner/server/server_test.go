@@ -52,8 +52,8 @@ metadata: {name: %[1]s}
 spec: {policyName: %[1]s, validationActions: [Deny]}`, name, expression)
 }
 
-func create(text string) admission.Ask {
-	return admission.Ask{Operation: k8sadmission.Create, User: admin, Object: objects(text)[0]}
+func create(text string) admission.ClientRequest {
+	return admission.ClientRequest{Operation: k8sadmission.Create, User: admin, Object: objects(text)[0]}
 }
 
 func Example() {

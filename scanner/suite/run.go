@@ -50,9 +50,9 @@ func policyErrors(refusals []policy.Refusal) []PolicyError {
 	return errs
 }
 
-// Ask returns the request as an API server receives it. All requests are dry runs.
-func (r *Request) Ask() admission.Ask {
-	request := admission.Ask{
+// ClientRequest returns the request as an API server receives it. All requests are dry runs.
+func (r *Request) ClientRequest() admission.ClientRequest {
+	request := admission.ClientRequest{
 		Operation: k8sadmission.Operation(r.Operation), Subresource: r.Subresource,
 		User: r.User.info(), DryRun: true,
 	}
@@ -88,7 +88,7 @@ func (s *Suite) newCluster(ctx context.Context) *cluster {
 
 // server returns the server for a request. Its state has the object that the request updates or
 // deletes, whatever the suite's state has.
-func (c *cluster) server(request admission.Ask) *server.Server {
+func (c *cluster) server(request admission.ClientRequest) *server.Server {
 	layers := []*admission.Index{c.state}
 	if request.OldObject != nil {
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{request.OldObject}), c.state}
@@ -103,7 +103,7 @@ func (s *Suite) Explain(ctx context.Context, name string, opts explain.Options) 
 		return nil, false, nil
 	}
 	c := s.newCluster(ctx)
-	request := s.Requests[i].Ask()
+	request := s.Requests[i].ClientRequest()
 	if out, err = explain.Request(ctx, c.server(request), request, opts); err != nil {
 		return nil, true, fmt.Errorf("request %s: %w", name, err)
 	}
@@ -116,7 +116,7 @@ func (s *Suite) Explain(ctx context.Context, name string, opts explain.Options) 
 
 // run returns the verdict on a request.
 func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
-	request := r.Ask()
+	request := r.ClientRequest()
 	review, err := c.server(request).Review(ctx, request)
 	switch {
 	case err != nil:

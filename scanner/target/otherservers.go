@@ -14,8 +14,8 @@ type OtherServer struct {
 	// Setting is the first of equal settings, Others the number of the others.
 	clusterconfig.Setting
 	Others int
-	// Says describes the setting and how to imitate it.
-	Says string
+	// Description describes the setting and how to imitate it.
+	Description string
 }
 
 // OtherServers returns the settings of API servers in files that differ from the server that the process
@@ -43,7 +43,7 @@ func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherSer
 			continue
 		}
 		places[says] = len(all)
-		all = append(all, OtherServer{Setting: s, Says: says})
+		all = append(all, OtherServer{Setting: s, Description: says})
 	}
 	return all
 }

@@ -48,7 +48,7 @@ func (t *Target) overExported(ctx context.Context, s *State, last map[admission.
 			if live == nil || change.RoleOf(o) == render.RoleHook || !s.Decides(key, o) || o.GroupVersionKind().GroupKind() == kinds.Definition {
 				continue
 			}
-			ask := admission.Ask{Operation: apiserver.Update, User: t.UserOf(r.Root), Object: o, OldObject: live, Live: true, Last: last[key]}
+			ask := admission.ClientRequest{Operation: apiserver.Update, User: t.UserOf(r.Root), Object: o, OldObject: live, Live: true, Last: last[key]}
 			ask.Applier, _ = AppliedBy(live, by, assumed)
 			if applied := appliedOver(ctx, s.Cluster, ask); applied != nil {
 				over[o] = applied
@@ -60,7 +60,7 @@ func (t *Target) overExported(ctx context.Context, s *State, last map[admission.
 
 // appliedOver returns the object that results from an update; nil if the server refuses it, or if the result
 // is not known.
-func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.Ask) *admission.Object {
+func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest) *admission.Object {
 	request, _, err := cluster.Prepare(ctx, ask)
 	if err != nil {
 		return nil

@@ -56,7 +56,7 @@ func (a *App) Repository(installation, repository int64) *Access {
 // repositories of an installation. Permissions that were missing are requested again.
 func (a *App) Installation(ctx context.Context, installation int64) (*github.Client, error) {
 	s := a.reach(accessKey{installation: installation}, looking())
-	s.AskAgain(ctx)
+	s.Recheck(ctx)
 	if _, err := s.Token(ctx); err != nil {
 		return nil, err
 	}

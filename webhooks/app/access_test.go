@@ -307,7 +307,7 @@ func TestReplicas(t *testing.T) {
 	}
 	grants(false)
 	w.Forget()
-	access.AskAgain(ctx)
+	access.Recheck(ctx)
 	grants(false)
 	if got := w.asked("POST", "/access_tokens"); len(got) != 0 || publish() != 403 {
 		t.Errorf("nothing is granted, and new tokens are asked for: %v", got)
@@ -317,13 +317,13 @@ func TestReplicas(t *testing.T) {
 	}
 	w.ours.Forget(w.installed.ID())
 	grants(false)
-	access.AskAgain(ctx)
+	access.Recheck(ctx)
 	grants(true)
 	if got := publish(); got != 201 && got != 200 {
 		t.Errorf("the other replica publishes: %d", got)
 	}
 	w.Forget()
-	access.AskAgain(ctx)
+	access.Recheck(ctx)
 	if got := w.Requests(); len(got) != 0 {
 		t.Errorf("with nothing missing %d requests", len(got))
 	}

@@ -125,10 +125,10 @@ func (s *Access) granted(ctx context.Context) (got []permission, missing []strin
 	return fit(s.wants, levels(in.Permissions))
 }
 
-// AskAgain drops a token that lacks permissions, unless GitHub answers that the installation still
+// Recheck drops a token that lacks permissions, unless GitHub answers that the installation still
 // grants no more. GitHub sends the event of accepted permissions to only one replica, so each
 // replica checks before a new task uses the token. If nothing is missing, it sends no request.
-func (s *Access) AskAgain(ctx context.Context) {
+func (s *Access) Recheck(ctx context.Context) {
 	s.mu.Lock()
 	tokens, has, lacks := s.tokens, s.has, len(s.missing) > 0
 	s.mu.Unlock()

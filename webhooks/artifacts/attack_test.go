@@ -53,8 +53,8 @@ func TestAttacks(t *testing.T) {
 	}
 	for i, got := range g.Fetch(context.Background(), lacks) {
 		_, locked := l.Find(lacks[i].Artifact)
-		if got.Why == "" || locked && !strings.Contains(got.Why, all[i].Want) {
-			t.Errorf("%s: %q, want %q", all[i].Name, got.Why, all[i].Want)
+		if got.Why == "" || locked && !strings.Contains(got.Why, all[i].WantError) {
+			t.Errorf("%s: %q, want %q", all[i].Name, got.Why, all[i].WantError)
 		}
 	}
 	g.End()

@@ -74,7 +74,7 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 // repository checks the open pull requests of a repository. If one fails, the others are still
 // checked.
 func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) error {
-	p.App.Repository(installation, r.GetID()).AskAgain(ctx)
+	p.App.Repository(installation, r.GetID()).Recheck(ctx)
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
 	for opts.Page != 0 {
 		pulls, resp, err := client.PullRequests.List(ctx, r.GetOwner().GetLogin(), r.GetName(), opts)

@@ -60,7 +60,7 @@ func (t *task) run(ctx context.Context) (err error) {
 		}
 	}()
 	if t.access != nil {
-		t.access.AskAgain(ctx)
+		t.access.Recheck(ctx)
 	}
 	if t.job.Kind.Judges() {
 		t.record = t.recordOf(ctx)

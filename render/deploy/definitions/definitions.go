@@ -62,7 +62,7 @@ func (k Known) Mentioned(root render.Declared) (mentioned []render.Definition) {
 func Defining[R comparable](roots []R, declared map[R]render.Declared, known Known) (defining []R) {
 	wanted := map[string]bool{}
 	for _, r := range roots {
-		for _, group := range declared[r].Asks {
+		for _, group := range declared[r].DependsOn {
 			if IsCustom(group) {
 				wanted[group] = true
 			}

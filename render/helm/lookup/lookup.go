@@ -47,8 +47,8 @@ const definitionKind = "CustomResourceDefinition"
 // ServerReason is the reason why fields that the server writes are unknown.
 const ServerReason = "the API server writes it"
 
-// Wanted is a query for an object or a list.
-type Wanted struct {
+// Request is a query for an object or a list.
+type Request struct {
 	Kind            schema.GroupKind
 	Namespace, Name string // empty for a list, and for all namespaces
 	namespaced      bool
@@ -56,12 +56,12 @@ type Wanted struct {
 
 // Of returns the object or list that a query is for; ok is false when the cluster's objects for it cannot be
 // known.
-func Of(q render.Query) (w Wanted, ok bool) {
+func Of(q render.Query) (w Request, ok bool) {
 	version, err := schema.ParseGroupVersion(q.APIVersion)
 	if err != nil {
 		return w, false
 	}
-	w = Wanted{Kind: schema.GroupKind{Group: version.Group, Kind: q.Kind}, Namespace: q.Namespace, Name: q.Name}
+	w = Request{Kind: schema.GroupKind{Group: version.Group, Kind: q.Kind}, Namespace: q.Namespace, Name: q.Name}
 	known, ok := kinds()[w.Kind]
 	w.namespaced = known.namespaced
 	switch {
@@ -74,7 +74,7 @@ func Of(q render.Query) (w Wanted, ok bool) {
 }
 
 // isMade reports whether a cluster may make an object itself, or Helm may keep it.
-func isMade(w Wanted) bool {
+func isMade(w Request) bool {
 	system := []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 	switch w.Kind.Kind {
 	case "Namespace":
@@ -104,7 +104,7 @@ const (
 )
 
 // Match compares an object with the query.
-func (w Wanted) Match(o *render.Object) Matching {
+func (w Request) Match(o *render.Object) Matching {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`

@@ -18,20 +18,20 @@ import (
 type Groups struct {
 	// MayDefine is set when templates may define custom kinds.
 	MayDefine bool
-	// Named are texts that look like API groups, Asked those on lines that test which kinds the cluster
+	// Named are texts that look like API groups, Tested those on lines that test which kinds the cluster
 	// serves. If such a line names no group, because it comes from a template or a value, Elsewhere is set,
-	// and Asked has all groups followed by a version.
-	Named, Asked map[string]bool
-	Elsewhere    bool
+	// and Tested has all groups followed by a version.
+	Named, Tested map[string]bool
+	Elsewhere     bool
 }
 
 // groupsOf returns the groups that a chart names.
 func groupsOf(c *helmchart.Chart) *Groups {
-	g := &Groups{Named: map[string]bool{}, Asked: map[string]bool{}}
+	g := &Groups{Named: map[string]bool{}, Tested: map[string]bool{}}
 	versioned := map[string]bool{}
 	g.read(c, versioned)
 	if g.Elsewhere {
-		maps.Copy(g.Asked, versioned)
+		maps.Copy(g.Tested, versioned)
 	}
 	return g
 }
@@ -48,7 +48,7 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 		addVersioned(f.Data, versioned)
 		for line := range bytes.Lines(f.Data) {
 			if bytes.Contains(line, []byte("APIVersions")) {
-				addGroups(line, g.Asked)
+				addGroups(line, g.Tested)
 				g.Elsewhere = g.Elsewhere || !hasVersion.Match(line)
 			}
 		}
@@ -61,7 +61,7 @@ func (g *Groups) read(c *helmchart.Chart, versioned map[string]bool) {
 // Declared returns the chart's requirements with values from these texts, and whether it may define custom
 // kinds.
 func (g *Groups) Declared(values ...[]byte) render.Declared {
-	own, asked := map[string]bool{}, maps.Clone(g.Asked)
+	own, asked := map[string]bool{}, maps.Clone(g.Tested)
 	for _, text := range values {
 		addGroups(text, own)
 		if g.Elsewhere {
@@ -69,7 +69,7 @@ func (g *Groups) Declared(values ...[]byte) render.Declared {
 		}
 	}
 	return render.Declared{
-		May: g.MayDefine, Asks: slices.Sorted(maps.Keys(asked)),
+		May: g.MayDefine, DependsOn: slices.Sorted(maps.Keys(asked)),
 		Mentions: func(group string) bool { return g.Named[group] || own[group] },
 	}
 }

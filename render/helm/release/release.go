@@ -65,8 +65,8 @@ type Rendered struct {
 	CRDs []*Object
 	// Unchecked are the schemas that values were not checked against.
 	Unchecked []string
-	// Asked are the chart's lookups with unknown answers, each once, in order.
-	Asked []engine.Query
+	// Queries are the chart's lookups with unknown answers, each once, in order.
+	Queries []engine.Query
 	// Files are the outputs of the templates.
 	Files []*engine.File
 	// Chart is the chart without disabled dependencies, and with the names that its parent sets.
@@ -110,8 +110,8 @@ type Problem struct {
 	// Refused is set when the chart may be correct, but exceeds a limit or depends on unknown state of the
 	// cluster.
 	Refused bool
-	// Asked are the chart's lookups with unknown answers before the problem.
-	Asked []engine.Query
+	// Queries are the chart's lookups with unknown answers before the problem.
+	Queries []engine.Query
 }
 
 func (p *Problem) Error() string {
@@ -150,7 +150,7 @@ func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []e
 	if err != nil {
 		return nil, nil, unsure(err, asked)
 	}
-	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files, Chart: c, Asked: asked}
+	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files, Chart: c, Queries: asked}
 	if err := r.objects(rendered); err != nil {
 		return nil, nil, unsure(inChart(c, err), asked)
 	}
@@ -185,7 +185,7 @@ func unsure(err error, asked []engine.Query) error {
 		return err
 	}
 	unsure := *p
-	unsure.Refused, unsure.Asked = true, asked
+	unsure.Refused, unsure.Queries = true, asked
 	unsure.Message += ": what the chart looks up in the cluster is not known"
 	return &unsure
 }

@@ -143,7 +143,7 @@ func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
 func (w *walker) chartArtifact(c *Chart) {
 	c.Artifact = render.Artifact{Kind: render.ArtifactChart, URL: c.Repo, Name: c.Name, Version: c.Version, Position: c.Position}
 	w.need(c.Artifact)
-	asked := c.Artifact.Asked()
+	asked := c.Artifact.Requested()
 	w.tree.TraceBytes(asked, w.trace)
 	_, pin, err := w.tree.Bytes(asked)
 	switch missing := new(artifact.MissingError); {

@@ -32,7 +32,7 @@ func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 			}
 			continue
 		}
-		at, _, _ := w.tree.Mount(a.Asked())
+		at, _, _ := w.tree.Mount(a.Requested())
 		change, _ := k.edit(e, path.Join(at, a.Dir))
 		w.need(a)
 		edits = append(edits, change)
@@ -48,7 +48,7 @@ func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 
 // absent returns why an entry's artifact cannot be used, as the end of a refusal message; "" if it can.
 func (w *walker) absent(e Entry, a render.Artifact) string {
-	_, ok, err := w.tree.Mount(a.Asked())
+	_, ok, err := w.tree.Mount(a.Requested())
 	switch {
 	case e.Kind == RefPlugin || e.Kind == RefInline:
 		return "is not fetched: rendering does not reach the network"

@@ -174,7 +174,7 @@ func (c *Chart) load() (*release.Chart, error) {
 	if known, ok := c.tree.Parsed("inflated chart", id); ok {
 		return installable(known.(*release.Chart))
 	}
-	read, err := chart.FromArtifact(c.tree, c.Artifact.Asked(), c.Digest, chart.Limits{})
+	read, err := chart.FromArtifact(c.tree, c.Artifact.Requested(), c.Digest, chart.Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -63,9 +63,9 @@ func (s *StandIns) Among(content any) {
 // quoted matches a quoted text in an error.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// AmongSaid adds the texts that refusals quote, which may be required values of a field, and their
+// AddQuoted adds the texts that refusals quote, which may be required values of a field, and their
 // parts: the group of a definition is the end of its name.
-func (s *StandIns) AmongSaid(refusals []Refusal) {
+func (s *StandIns) AddQuoted(refusals []Refusal) {
 	for _, r := range refusals {
 		for _, text := range quoted.FindAllString(r.ErrStatus.Message, -1) {
 			text, err := strconv.Unquote(text)

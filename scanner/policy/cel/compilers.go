@@ -43,8 +43,8 @@ func (c Compilers) Take(spec *v1.ValidatingAdmissionPolicySpec) (*Compiler, erro
 	return c.new()
 }
 
-// GiveBack ends the use of a compiler. Programs that it compiled do not depend on it any more.
-func (c Compilers) GiveBack(compiler *Compiler) {
+// Release ends the use of a compiler. Programs that it compiled do not depend on it any more.
+func (c Compilers) Release(compiler *Compiler) {
 	if len(compiler.variables.Fields) > 0 {
 		clear(compiler.variables.Fields)
 		c.idle.Put(compiler)

@@ -54,7 +54,7 @@ func TestOutsideAttacks(t *testing.T) {
 		}
 		if a.Check() == nil { // otherwise no lock can contain it
 			l.Set(a, locked)
-			wants[i] = attack.Want
+			wants[i] = attack.WantError
 		}
 		base[root(i)] = "resources: [../plain]\n"
 		head[root(i)] = "resources:\n- '" + entry + "'\n"

@@ -27,14 +27,14 @@ import (
 // so that endless recursion ends soon.
 const stackBytes = 256 << 20
 
-// Asker starts another process in the jail, which runs PartMain, for the targets of another release
+// PartStarter starts another process in the jail, which runs PartMain, for the targets of another release
 // of Kubernetes than this process emulates.
-type Asker func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error)
+type PartStarter func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error)
 
 // Main is the child's side of jailed.Scanner.Scan. It reads a job from in and writes messages to
 // out; the process should end afterwards. It must have entered its jail. Roots with a schema of
 // their own are rendered by isolate.
-func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator, ask Asker) error {
+func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator, ask PartStarter) error {
 	j, err := readJob(in)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (j *job) open(t *sender, isolate render.Isolator) (*opened, error) {
 }
 
 // scan runs the job with the configuration of the base.
-func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask Asker) (*report.Report, string, error) {
+func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask PartStarter) (*report.Report, string, error) {
 	s, err := j.open(t, isolate)
 	if err != nil {
 		return nil, "", err

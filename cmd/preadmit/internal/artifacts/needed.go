@@ -57,7 +57,7 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	}
 	needed := map[artifact.Artifact]render.Position{}
 	need := func(a *render.Artifact) {
-		all := []artifact.Artifact{a.Asked().Plain()}
+		all := []artifact.Artifact{a.Requested().Plain()}
 		if a.Submodules {
 			all = append(all, overlay.Submodules(recorder.Contents, all[0])...)
 		}

@@ -14,9 +14,9 @@ import (
 // kubeconfigVariable is the environment variable with the kubeconfig for clients.
 const kubeconfigVariable = "KUBECONFIG"
 
-// Look checks that the program of a command exists, so that a mistake is reported before
+// CheckProgram checks that the program of a command exists, so that a mistake is reported before
 // anything is started.
-func Look(name string) error {
+func CheckProgram(name string) error {
 	if strings.ContainsRune(name, os.PathSeparator) {
 		if _, err := exec.LookPath(name); err != nil {
 			return cli.Usagef("there is no program %s: check the name", name)

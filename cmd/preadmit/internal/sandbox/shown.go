@@ -35,7 +35,7 @@ func openPolicies(results []Result) map[string]bool {
 // returns what the scan shows. For another text of a policy that reads or may read a Secret, it returns
 // only the beginning.
 func (r *Result) shown(text string) string {
-	if told, ok := r.Told[text]; ok {
+	if told, ok := r.Redacted[text]; ok {
 		return told
 	}
 	about := r.Object.GroupVersionKind().GroupKind() == secret

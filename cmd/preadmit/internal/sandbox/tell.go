@@ -15,9 +15,9 @@ import (
 // mostNamed is the maximum number of names in a line.
 const mostNamed = 10
 
-// Tell writes what was loaded, and the refused objects with their lines from a scan. If quiet, it
+// Write writes what was loaded, and the refused objects with their lines from a scan. If quiet, it
 // writes only what was refused and what does not render.
-func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
+func (l *Loaded) Write(w io.Writer, from *scanner.Deployment, quiet bool) {
 	writeBroken(w, from)
 	writeUnserved(w, l)
 	refused := l.Refused()
@@ -123,8 +123,8 @@ func placeOf(r *Result, from *report.Report) string {
 	return place
 }
 
-// Tell writes the differences.
-func (v *Verified) Tell(w io.Writer, from *report.Report) {
+// Write writes the differences.
+func (v *Verified) Write(w io.Writer, from *report.Report) {
 	for _, d := range v.Differences {
 		_, _ = fmt.Fprintf(w, "%s\n  server: %s\n  scan:   %s\n", escape.Line(placeOf(d.Result, from)+d.Key.String()), escape.Line(d.Server), escape.Line(d.Scan))
 	}

@@ -202,9 +202,9 @@ func (l *Loader) goneFor(ctx context.Context, r *Result, at place) error {
 	return err
 }
 
-// Tell writes what changed, one line per object. If quiet, it writes only what the server refuses
+// Write writes what changed, one line per object. If quiet, it writes only what the server refuses
 // and what does not render.
-func (u *Update) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
+func (u *Update) Write(w io.Writer, from *scanner.Deployment, quiet bool) {
 	writeBroken(w, from)
 	writeUnserved(w, u.Loaded)
 	applied, refused, deleted := 0, 0, 0

@@ -76,7 +76,7 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 			out.Unknown = append(out.Unknown, r)
 		default:
 			out.Compared++
-			out.Differences = append(out.Differences, Difference{r, r.Said(r.Answer), r.Said(r.Scan())})
+			out.Differences = append(out.Differences, Difference{r, r.Text(r.Answer), r.Text(r.Scan())})
 		}
 	}
 	return out, nil
@@ -143,8 +143,8 @@ func sameTexts(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// Said returns the text to show for an answer, without values of Secrets.
-func (r *Result) Said(v policy.Verdict) string {
+// Text returns the text to show for an answer, without values of Secrets.
+func (r *Result) Text(v policy.Verdict) string {
 	text := "allowed"
 	if !v.Allowed {
 		text = fmt.Sprintf("%d %s", v.Code, r.shown(v.Message))

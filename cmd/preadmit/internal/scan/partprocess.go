@@ -17,9 +17,9 @@ import (
 // PartCommand is the name of the hidden command that does a part of another one.
 const PartCommand = "part"
 
-// AskPart starts a child process that does a part of the command of p, and returns its result. stdin
+// RunPart starts a child process that does a part of the command of p, and returns its result. stdin
 // is its standard input.
-func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*scanner.Part, error) {
+func RunPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*scanner.Part, error) {
 	other, err := startPart(ctx, p, of)
 	if err != nil {
 		return nil, err

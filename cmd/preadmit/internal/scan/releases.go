@@ -332,5 +332,5 @@ func (j *judging) writePart(ctx context.Context, cfg config.Config, of *cli.Part
 
 // requestPart judges the targets of a release in a child process.
 func (j *judging) requestPart(ctx context.Context, of cli.Part) (*scanner.Part, error) {
-	return AskPart(ctx, j.p, of, j.f.stdin.Bytes())
+	return RunPart(ctx, j.p, of, j.f.stdin.Bytes())
 }
