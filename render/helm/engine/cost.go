@@ -8,7 +8,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// cheap are functions that take constant time, or that to read their strings or list, which reading counts.
+// cheap are functions that take constant time, or the time to read their strings or list, which reading counts.
 var cheap = words(` default coalesce ternary empty required fail getHostByName hello
 	get set unset hasKey list tuple index dig pluck has mustHas
 	kindOf kindIs typeOf typeIs typeIsLike first mustFirst last mustLast
@@ -60,9 +60,12 @@ func (r *run) reading(fn any) any {
 		return func(s string) (string, error) { return after(r.read(s), func() string { return fn(s) }) }
 	case func(string) int:
 		return func(s string) (int, error) { return after(r.read(s), func() int { return fn(s) }) }
-	case func(string) map[string]any:
+	case func(string) (map[string]any, error):
 		return func(s string) (map[string]any, error) {
-			return after(r.read(s), func() map[string]any { return fn(s) })
+			if err := r.read(s); err != nil {
+				return nil, err
+			}
+			return fn(s)
 		}
 	case func(string, string) string:
 		return func(a, b string) (string, error) { return after(r.read(a, b), func() string { return fn(a, b) }) }
