@@ -17,6 +17,8 @@ type ExplainReport struct {
 	Refused []PolicyError `json:"refused,omitempty"`
 	// Policies has an entry for each policy, binding and param, mutating policies first.
 	Policies []ExplainedPolicy `json:"policies"`
+	// Omitted is the number of policies, bindings and params beyond the first 100, which are not explained.
+	Omitted int `json:"omitted,omitempty"`
 	// Changes is a unified diff of all changes that policies make to the object.
 	Changes []string `json:"changes,omitempty"`
 }

@@ -24,6 +24,7 @@ func explanation() *report.ExplainReport {
 		APIVersion: report.APIVersion, Kind: report.ExplainKind,
 		Request: report.ExplainedRequest{Operation: "CREATE", APIVersion: "v1", Kind: "Pod", Namespace: "a", Name: hostile, User: hostile},
 		Answer:  report.ExplainedAnswer{Code: 422, Reason: "Invalid", Message: hostile, Warnings: []string{hostile}, AuditAnnotations: map[string]string{hostile: hostile}, Indeterminate: []string{hostile}},
+		Omitted: 3,
 		Refused: []report.PolicyError{{Kind: "ValidatingAdmissionPolicy", Name: hostile, Message: hostile}},
 		Policies: []report.ExplainedPolicy{{
 			Kind: "ValidatingAdmissionPolicy", Name: hostile, Binding: hostile, Param: hostile, FailurePolicy: "Fail", Applies: "unknown",

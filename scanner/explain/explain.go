@@ -140,10 +140,14 @@ func failurePolicy(f *v1.FailurePolicyType) string {
 	return string(*f)
 }
 
-// add adds a policy if the options select it, unless there are too many.
+// add adds a policy if the options select it. If there are too many, it only counts it.
 func (x *explainer) add(p *report.ExplainedPolicy) {
-	if len(x.out.Policies) < maxPolicies && x.isSelected(p.Name, p.Binding) {
+	switch {
+	case !x.isSelected(p.Name, p.Binding):
+	case len(x.out.Policies) < maxPolicies:
 		x.out.Policies = append(x.out.Policies, *p)
+	default:
+		x.out.Omitted++
 	}
 }
 

@@ -235,6 +235,24 @@ func TestExplainSecret(t *testing.T) {
 	}
 }
 
+// TestExplainOmitted: policies beyond the first 100 are counted.
+func TestExplainOmitted(t *testing.T) {
+	policies := `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p.example.com}, spec: {
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}, validations: [{expression: "true"}]}}
+`
+	for i := range 103 {
+		policies += fmt.Sprintf("---\n{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b%d}, spec: {policyName: p.example.com, validationActions: [Deny]}}\n", i)
+	}
+	s, err := Load(fstest.MapFS{PoliciesFile: {Data: []byte(policies)}, RequestsFile: {Data: []byte(explainedRequests)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := s.Explain(t.Context(), "pod", explain.Options{})
+	if err != nil || len(r.Policies) != 100 || r.Omitted != 3 {
+		t.Errorf("%d policies and %d omitted, %v, want 100 and 3", len(r.Policies), r.Omitted, err)
+	}
+}
+
 // TestExplainBombs checks that what is shown of very large expressions is bounded.
 func TestExplainBombs(t *testing.T) {
 	ten := "[0,1,2,3,4,5,6,7,8,9]"

@@ -24,6 +24,9 @@ func WriteExplain(w *bufio.Writer, r *report.ExplainReport, opts Options) error 
 	for i := range r.Policies {
 		p.explained(&r.Policies[i])
 	}
+	if r.Omitted > 0 {
+		p.heading(span{fmt.Sprintf("%d more are not explained: select a policy with --policy.", r.Omitted), plainStyle})
+	}
 	if len(r.Policies) == 0 {
 		p.heading(span{"No policies.", plainStyle})
 	}
