@@ -11,19 +11,19 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Spelling is how a text is written in a file: where each of its characters is.
+// Spelling has the position in a file of each character of a text.
 type Spelling struct {
 	text []rune
 	at   []spot
-	// begins are where the lines of the text begin in it.
+	// begins are the offsets of the lines of the text.
 	begins []int
 }
 
 // spot is a line of a file and a rune of it, counted from 1.
 type spot struct{ line, column int32 }
 
-// SpellingAt returns how the text at a position of a file with these lines is written, nil for what is neither in
-// quotes nor a block.
+// SpellingAt returns the Spelling of the text at a position of a file with these lines; nil if the text is neither
+// quoted nor a block.
 func SpellingAt(lines []string, at tree.Position) *Spelling {
 	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {
 		return nil
@@ -57,7 +57,7 @@ func newSpelling(text []rune, at []spot) *Spelling {
 	return s
 }
 
-// SpellingOf returns how a scalar of a file with these lines is written, nil where that is not known.
+// SpellingOf returns the Spelling of a scalar of a file with these lines; nil if it is not known.
 func SpellingOf(n *yaml.Node, lines []string) *Spelling {
 	if n == nil || n.Kind != yaml.ScalarNode {
 		return nil
@@ -69,8 +69,8 @@ func SpellingOf(n *yaml.Node, lines []string) *Spelling {
 	return s
 }
 
-// As returns how the characters of a text with other blanks and line breaks are written, nil if it has other
-// characters: of folded text these change when kustomize writes it.
+// As returns the Spelling of a text with the same characters but other blanks and line breaks, which change when
+// kustomize writes folded text; nil if other characters differ.
 func (s *Spelling) As(text string) *Spelling {
 	if text == string(s.text) {
 		return s
@@ -93,8 +93,8 @@ func (s *Spelling) As(text string) *Spelling {
 	return out
 }
 
-// Place returns where in the file a column of a line of the text is, both counted from 1; ok is false if the text has
-// no such line.
+// Place returns the position in the file of a line and column of the text, both counted from 1; ok is false if the
+// text has no such line.
 func (s *Spelling) Place(line, column int) (at tree.Position, ok bool) {
 	if line < 1 || line > len(s.begins) {
 		return at, false
@@ -107,8 +107,8 @@ func (s *Spelling) Place(line, column int) (at tree.Position, ok bool) {
 	return tree.Position{Line: int(spot.line), Column: int(spot.column)}, true
 }
 
-// LineAt returns the line of the text that a place in the file is on, and its column there; ok is false for a place that
-// is not in the text.
+// LineAt returns the line and column of the text at a position of the file; ok is false for a position outside of
+// the text.
 func (s *Spelling) LineAt(at tree.Position) (line, column int, ok bool) {
 	for i, spot := range s.at {
 		if int(spot.line) == at.Line && int(spot.column) == at.Column {
@@ -119,7 +119,7 @@ func (s *Spelling) LineAt(at tree.Position) (line, column int, ok bool) {
 	return 0, 0, false
 }
 
-// In returns how a text in a snippet is written in the file of that.
+// In returns the Spelling, in the file of a snippet, of a text in the snippet.
 func (s *Spelling) In(outer *Snippet) *Spelling {
 	out := &Spelling{s.text, make([]spot, len(s.at)), s.begins}
 	for i, at := range s.at {
@@ -129,7 +129,7 @@ func (s *Spelling) In(outer *Snippet) *Spelling {
 	return out
 }
 
-// holds reports whether a line of the file has something of these lines of the text.
+// holds reports whether a line of the file has a part of these lines of the text.
 func (s *Spelling) holds(line, first, last int) bool {
 	from, ok := s.Place(first, 1)
 	to, _ := s.Place(min(last, len(s.begins)), 1<<30)
@@ -145,7 +145,7 @@ type speller struct {
 	at           []spot
 }
 
-// end is what a speller reads behind the last line.
+// end is the character that a speller reads after the last line.
 const end = rune(-1)
 
 // load reads the line that the speller is on.
@@ -159,7 +159,7 @@ func (r *speller) load() {
 // now returns the character that the speller is on.
 func (r *speller) now() rune { return r.ahead(0) }
 
-// ahead returns a character of this line, '\n' behind it.
+// ahead returns a character of the current line; '\n' after its end.
 func (r *speller) ahead(by int) rune {
 	switch {
 	case r.column+by < len(r.runes):
@@ -181,7 +181,7 @@ func (r *speller) spot() spot { return spot{int32(r.line) + 1, int32(r.column) +
 
 func (r *speller) add(c rune, at spot) { r.text, r.at = append(r.text, c), append(r.at, at) }
 
-// quoted reads a text in quotes.
+// quoted reads a quoted text.
 func (r *speller) quoted() bool {
 	quote := r.now()
 	r.next()
@@ -194,7 +194,7 @@ func (r *speller) quoted() bool {
 	}
 }
 
-// piece reads a text in quotes up to the next blank, or its end. folded is set if an escaped line break ends it.
+// piece reads a quoted text up to the next blank or its end. folded is set if an escaped line break ends it.
 func (r *speller) piece(quote rune) (folded, closed bool) {
 	for {
 		switch c := r.now(); {
@@ -219,7 +219,7 @@ func (r *speller) piece(quote rune) (folded, closed bool) {
 	}
 }
 
-// escapes are the characters that an escape stands for, others are themselves.
+// escapes maps the letters of escapes to their characters. Other letters stand for themselves.
 var escapes = map[rune]rune{'0': 0, 'a': '\a', 'b': '\b', 't': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r', 'e': 27, 'N': 0x85, '_': 0xa0, 'L': 0x2028, 'P': 0x2029}
 
 // escaped reads an escape.
@@ -240,7 +240,7 @@ func (r *speller) escaped() {
 	r.add(c, at)
 }
 
-// blanks reads blanks and line breaks in a text in quotes: of these the first becomes a space if no other follows.
+// blanks reads blanks and line breaks in a quoted text. A single line break becomes a space.
 func (r *speller) blanks(folded bool) {
 	before := len(r.text)
 	broken, more := false, 0
@@ -326,7 +326,7 @@ func (r *speller) addBreaks(all []spot) {
 	}
 }
 
-// outer returns the indentation of the collection that the block is in, which is that of its key or dash.
+// outer returns the indentation of the collection that contains the block: that of its key or dash.
 func (r *speller) outer() int {
 	before := string(r.runes[:r.column])
 	at := len(before) - len(strings.TrimLeft(before, " "))

@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// earlier is what the units of the head find in their clusters from before the change. What becomes of that follows
-// from the units of both trees, so that the head is expanded without it first: requests are noted then.
-type earlier struct {
+// stateQueries records which parts of the state before the change the units of the head read. The answers depend
+// on the units of both trees, so the head is expanded first with this recorder, which answers as if there were no state.
+type stateQueries struct {
 	before.Nothing
 	clusters []string
 	objects  []namedIn
@@ -29,7 +29,7 @@ type namedIn struct {
 	render.ObjectRef
 }
 
-// released are the definitions in crds/ of the chart of a release.
+// released is a release with the definitions in crds/ of its chart.
 type released struct {
 	render.Root
 	all []render.Definition
@@ -41,67 +41,67 @@ type generated struct {
 	now json.RawMessage
 }
 
-func (e *earlier) Kept(cluster string) []render.Definition {
-	if !slices.Contains(e.clusters, cluster) {
-		e.clusters = append(e.clusters, cluster)
+func (q *stateQueries) Kept(cluster string) []render.Definition {
+	if !slices.Contains(q.clusters, cluster) {
+		q.clusters = append(q.clusters, cluster)
 	}
 	return nil
 }
 
-func (e *earlier) Applied(release render.Root, all []render.Definition) []render.Definition {
+func (q *stateQueries) Applied(release render.Root, all []render.Definition) []render.Definition {
 	if len(all) > 0 {
-		e.releases = append(e.releases, released{release, all})
+		q.releases = append(q.releases, released{release, all})
 	}
 	return all
 }
 
-func (e *earlier) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
-	e.apps = append(e.apps, generated{namedIn{cluster, object}, now})
+func (q *stateQueries) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+	q.apps = append(q.apps, generated{namedIn{cluster, object}, now})
 	return nil
 }
 
-func (e *earlier) Deletes(cluster string, object render.ObjectRef) bool {
-	e.objects = append(e.objects, namedIn{cluster, object})
+func (q *stateQueries) Deletes(cluster string, object render.ObjectRef) bool {
+	q.objects = append(q.objects, namedIn{cluster, object})
 	return false
 }
 
-// answered is an earlier of which the answers are known.
-type answered struct {
+// stateBefore is the state of clusters before the change.
+type stateBefore struct {
 	kept    map[string][]render.Definition
 	deleted map[namedIn]bool
 	applies func(release render.Root, all []render.Definition) []render.Definition
 	was     func(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage
 }
 
-func (a *answered) Kept(cluster string) []render.Definition { return a.kept[cluster] }
+func (a *stateBefore) Kept(cluster string) []render.Definition { return a.kept[cluster] }
 
-func (a *answered) Applied(release render.Root, all []render.Definition) []render.Definition {
+func (a *stateBefore) Applied(release render.Root, all []render.Definition) []render.Definition {
 	return a.applies(release, all)
 }
 
-func (a *answered) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+func (a *stateBefore) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
 	return a.was(cluster, object, now)
 }
 
-func (a *answered) Deletes(cluster string, object render.ObjectRef) bool {
+func (a *stateBefore) Deletes(cluster string, object render.ObjectRef) bool {
 	return a.deleted[namedIn{cluster, object}]
 }
 
-// answer returns what the clusters of the head have from before the change; nil where that is nothing that was requested.
-func (c *Change) answer(ctx context.Context, e *earlier) before.State {
+// answer returns the answers to queries; nil if they do not differ from those without a state.
+func (c *Change) answer(ctx context.Context, q *stateQueries) before.State {
 	settled := &Change{Head: c.Head.copied(), Base: c.Base.copied()}
 	settled.Base.head = settled.Head
 	settled.settle(false)
-	a := &answered{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter, was: settled.applicationBefore}
-	matters := slices.ContainsFunc(e.releases, func(r released) bool { return !reflect.DeepEqual(a.applies(r.Root, r.all), r.all) })
-	for _, app := range e.apps {
+	a := &stateBefore{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter, was: settled.applicationBefore}
+	matters := slices.ContainsFunc(q.releases, func(r released) bool { return !reflect.DeepEqual(a.applies(r.Root, r.all), r.all) })
+	for _, app := range q.apps {
 		matters = matters || a.was(app.cluster, app.ObjectRef, app.now) != nil
 	}
-	for _, cluster := range e.clusters {
+	for _, cluster := range q.clusters {
 		a.kept[cluster] = settled.keptKinds(ctx, cluster)
 		matters = matters || len(a.kept[cluster]) > 0
 	}
-	for _, object := range e.objects {
+	for _, object := range q.objects {
 		a.deleted[object] = settled.deletes(ctx, object)
 		matters = matters || a.deleted[object]
 	}
@@ -111,14 +111,14 @@ func (c *Change) answer(ctx context.Context, e *earlier) before.State {
 	return a
 }
 
-// copied returns a copy of a side whose roots may be settled.
+// copied returns a copy of a side, so that settling its roots does not change the side.
 func (s *Side) copied() *Side {
 	other, found, graph := *s, *s.Found, *s.Graph
 	other.Found, other.Graph = &found, &graph
 	return &other
 }
 
-// applicationBefore returns an Application of the base that is another one now; nil where there was none.
+// applicationBefore returns the base's version of an Application; nil if it is equal or missing there.
 func (c *Change) applicationBefore(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
 	for _, was := range c.Base.Graph.Units {
 		if was.Cluster == cluster && was.Object == object && was.Unit.Application != nil && !(&render.Unit{Object: was.Unit.Object}).Same(&render.Unit{Object: now}) {
@@ -128,8 +128,8 @@ func (c *Change) applicationBefore(cluster string, object render.ObjectRef, now 
 	return nil
 }
 
-// definitionsAfter returns the definitions in crds/ of a release's chart that the cluster has once the release is applied:
-// an upgrade adds none unless it is to.
+// definitionsAfter returns the definitions in crds/ of a release's chart that the cluster has after the release is
+// applied: by default an upgrade adds none.
 func (c *Change) definitionsAfter(release render.Root, all []render.Definition) []render.Definition {
 	i := slices.IndexFunc(c.Base.Graph.Units, func(was render.Root) bool {
 		return was.Object == release.Object && was.Cluster == release.Cluster
@@ -154,7 +154,7 @@ func (c *Change) definitionsAfter(release render.Root, all []render.Definition) 
 	return kept
 }
 
-// keptKinds returns the custom kinds whose definitions stay in a cluster although the head does not have them.
+// keptKinds returns the custom kinds whose definitions are not in the head, but stay in a cluster.
 func (c *Change) keptKinds(ctx context.Context, cluster string) (kept []render.Definition) {
 	for _, root := range c.Base.Found.Roots {
 		if !c.mayLose(root, cluster) || !c.Base.mayDefine(root) {
@@ -189,7 +189,7 @@ func (s *Side) mayDefine(root render.Root) bool {
 	return d.May || len(d.Definitions) > 0
 }
 
-// keeps reports whether an object of a root of the base stays in its cluster although the head does not have it.
+// keeps reports whether an object of a root of the base is not in the head, but stays in its cluster.
 func (c *Change) keeps(ctx context.Context, root render.Root, r *render.Result, o *render.Object) bool {
 	if now, ok := c.Head.Root(root.RootID); ok {
 		after := c.Head.renderAndStore(ctx, now)

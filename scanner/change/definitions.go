@@ -9,9 +9,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// KeepDefinitions has releases of the head that upgrade keep the definitions in crds/ that they had: helm-controller
-// replaces none unless upgrade.crds is CreateReplace, and creates new ones only where it is Create. Those that
-// something else of the cluster applies are left as they are. given are objects of the cluster beside the trees.
+// KeepDefinitions replaces the definitions in crds/ of upgraded releases of the head by those of the base:
+// helm-controller replaces none unless upgrade.crds is CreateReplace, and creates new ones only if it is Create.
+// Definitions that other roots of the cluster apply do not change. given are objects of the cluster outside the trees.
 func (c *Change) KeepDefinitions(given []*admission.Object) {
 	if c.Base == nil {
 		return
@@ -49,14 +49,14 @@ func (c *Change) KeepDefinitions(given []*admission.Object) {
 	}
 }
 
-// namesakeOn is what an object of a cluster is called.
+// namesakeOn is the name of an object in a cluster.
 type namesakeOn struct {
 	cluster string
 	namesakeIn
 }
 
-// definitionsApplied are the CustomResourceDefinitions that roots of the head apply, but those in crds/ of releases
-// that keep what they had.
+// definitionsApplied returns the CustomResourceDefinitions that roots of the head apply, without those in crds/ of
+// releases that keep the definitions of the base.
 func (c *Change) definitionsApplied() map[namesakeOn]bool {
 	applied := map[namesakeOn]bool{}
 	for _, root := range c.Head.Found.Roots {
@@ -81,7 +81,7 @@ func keepsDefinitions(root render.Root) bool {
 	return (r.Upgrade || r.Reinstalled != "") && r.CRDs() != "CreateReplace"
 }
 
-// definitionIn returns the definition in crds/ that a release has under the name of another one.
+// definitionIn returns the definition in crds/ of a release with the name of another definition; nil if there is none.
 func definitionIn(r *Rendered, o *admission.Object) *admission.Object {
 	i := slices.IndexFunc(r.Objects, func(was *admission.Object) bool {
 		return RoleOf(was) == render.RoleDefinition && namesakeOf(was) == namesakeOf(o)
@@ -92,7 +92,7 @@ func definitionIn(r *Rendered, o *admission.Object) *admission.Object {
 	return r.Objects[i]
 }
 
-// definitionAmong returns the one of given objects that has the name of a definition, in its place.
+// definitionAmong returns the given object with the name of a definition, with the place of the definition; nil if there is none.
 func definitionAmong(given []*admission.Object, o *admission.Object) *admission.Object {
 	i := slices.IndexFunc(given, func(g *admission.Object) bool { return namesakeOf(g) == namesakeOf(o) })
 	if i < 0 {

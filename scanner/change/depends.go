@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Lost are the units of the base which a unit of Flux waits for (spec.dependsOn) and whose objects the change deletes. Nothing
-// of the unit is applied until there are others of these names.
+// Lost returns the units of the base that a unit of Flux depends on (spec.dependsOn) and whose objects the change
+// deletes. Flux does not apply the unit until objects with these names exist.
 func (c *Change) Lost(root render.Root) []render.Root {
 	if c.Base == nil || root.Unit == nil || root.Kind != render.KindFlux && root.Kind != render.KindHelm {
 		return nil
@@ -20,7 +20,7 @@ func (c *Change) Lost(root render.Root) []render.Root {
 		} `json:"spec"`
 	}
 	if json.Unmarshal(root.Unit.Object, &object) != nil {
-		return nil // rendering says so
+		return nil // rendering reports it
 	}
 	var lost []render.Root
 	for _, other := range object.Spec.DependsOn {

@@ -17,9 +17,9 @@ func (c *Change) expand(ctx context.Context, how deploy.Options) error {
 	if c.Base == nil {
 		return c.Head.expand(ctx, how)
 	}
-	requested := &earlier{}
+	queries := &stateQueries{}
 	first := how
-	first.Before = requested
+	first.Before = queries
 	if err := c.Head.expand(ctx, first); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (c *Change) expand(ctx context.Context, how deploy.Options) error {
 		return err
 	}
 	c.Head.kept = c.suspended(ctx)
-	if how.Before = c.answer(ctx, requested); how.Before == nil && c.Head.kept == nil {
+	if how.Before = c.answer(ctx, queries); how.Before == nil && c.Head.kept == nil {
 		return ctx.Err()
 	}
 	rendered := c.Head.Graph.Results

@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 )
 
-// suspended returns what the suspended units of the head have from the base, by their objects: that is what others find in
-// their place. It is nil where no such unit changes.
+// suspended returns the results at the base of the suspended units of the head, by their objects: other units find these
+// in the cluster. It returns nil if no such unit changes.
 func (c *Change) suspended(ctx context.Context) map[namedIn]*render.Result {
 	now := map[namedIn]bool{}
 	for _, root := range c.Head.Graph.Units {
@@ -41,17 +41,18 @@ func (c *Change) suspended(ctx context.Context) map[namedIn]*render.Result {
 	return kept
 }
 
-// keepsObjects reports whether a unit keeps what it has, whatever the tree says: it is suspended by what applies it.
+// keepsObjects reports whether the objects of a unit stay as they are in the cluster, whatever its tree has: the unit is
+// suspended.
 func keepsObjects(root render.Root) bool {
 	return Suspended(root) && (!root.Unit.Entry || root.Kind == render.KindArgoCD) && root.Unit.Problem == nil
 }
 
-// unitIn is the name of a unit's object in its cluster, also of a unit that is rendered without variables.
+// unitIn returns the name of a unit's object in its cluster, also for a unit that is rendered without variables.
 func unitIn(root render.Root) namedIn {
 	return namedIn{strings.TrimSuffix(root.Cluster, deploy.WithoutVariables), root.Object}
 }
 
-// keptBy is what a suspended unit has instead of what the tree says; ok is false for another one.
+// keptBy returns the result that a suspended unit has in the cluster; ok is false for other units.
 func (s *Side) keptBy(root render.Root) (r *render.Result, ok bool) {
 	if s.kept == nil || !keepsObjects(root) {
 		return nil, false

@@ -14,17 +14,17 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// maxTried bounds the parameters that are tried for a field.
+// maxTried is the maximum number of parameters that are tried for a field.
 const maxTried = 16
 
-// filling is a Go template of an ApplicationSet as it was filled in for an Application.
+// filling is a Go template of an ApplicationSet that was executed for an Application.
 type filling struct {
 	*Generated
 	raw  string
 	file *engine.File
 }
 
-// filling fills a template in once more; nil where that does not make the text that it did.
+// filling executes a template again; it returns nil if the text is not the same.
 func (g *Generated) filling(raw, filled string) *filling {
 	if !g.set.Spec.GoTemplate || !strings.Contains(raw, "{{") {
 		return nil
@@ -35,7 +35,7 @@ func (g *Generated) filling(raw, filled string) *filling {
 	return nil
 }
 
-// fill fills a template in with parameters; nil if that is an error.
+// fill executes a template with parameters; it returns nil for an error.
 func (g *Generated) fill(raw string, values map[string]any) *engine.File {
 	filler := &generator{set: g.set, ctx: context.Background(), engine: g.set.engine()}
 	file, err := filler.filled(raw, values, g.set.Spec.GoTemplateOptions)
@@ -45,7 +45,7 @@ func (g *Generated) fill(raw string, values map[string]any) *engine.File {
 	return file
 }
 
-// places returns where a field of the text is written, the likeliest first; at is where the template is.
+// places returns where a field of the text may be written, the likeliest place first. at is the place of the template.
 func (f *filling) places(field string, at place) []place {
 	n, pos, ok := fieldIn(f.file.Text, field)
 	if !ok {
@@ -69,7 +69,7 @@ func valueOr(n *yaml.Node) string {
 	return n.Value
 }
 
-// fieldIn returns a field of a YAML text, and where in the text it begins.
+// fieldIn returns a field of a YAML text and its offset in the text.
 func fieldIn(text, field string) (n *yaml.Node, at tree.Position, ok bool) {
 	outer, inner, inText := origin.CutText(field)
 	var doc yaml.Node
@@ -93,8 +93,8 @@ func fieldIn(text, field string) (n *yaml.Node, at tree.Position, ok bool) {
 	return n, at, ok
 }
 
-// written returns the line of the template that wrote what begins at a place in the text, and whether all of that is
-// written there.
+// written returns the line of the template that wrote the value at a position of the text, and whether that line has
+// the whole value.
 func (f *filling) written(at tree.Position, n *yaml.Node) (line int, literal bool) {
 	text := f.file.Text
 	offset := 0
@@ -120,8 +120,8 @@ func (f *filling) written(at tree.Position, n *yaml.Node) (line int, literal boo
 	return line, literal
 }
 
-// decisive returns where the parameter is written that decides a value: the only one of which another value makes it
-// another one. of returns the value in the text as it is filled in then. Parameters that the value has come first.
+// decisive returns the place of the parameter that decides a value: the only one with which the value changes. of
+// returns the value in a text. Parameters whose text is in the value come first.
 func (f *filling) decisive(value string, of func(text string) (string, bool)) []place {
 	var likely, others []leaf
 	for _, l := range leavesOf(f.params.values) {
@@ -156,7 +156,7 @@ func (f *filling) decisive(value string, of func(text string) (string, bool)) []
 // leaf is a parameter without parts.
 type leaf struct {
 	path []any
-	// name is the path as a field has it.
+	// name is the path in the syntax of a field.
 	name, text string
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// InputsOf are the inputs of a static provider; why says why others are not known.
+// InputsOf returns the inputs of a static provider. For other providers, why is the reason why they are not known.
 func InputsOf(o *render.Object, root render.RootID, ref render.ObjectRef) (in render.Input, why string) {
 	var provider struct {
 		Spec struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // operatedOut returns the elements that JSON6902 operations removed from a list, the last first. The operations
-// are applied to the list of the build without such patches: each has the index of the moment.
+// are applied to the list of the build without such patches, since each index is that of the list at its time.
 func (l *locator) operatedOut(object int, document tree.Position, steps []origin.PathStep) []origin.Removal {
 	res := l.resources[object]
 	if !reparsed(res.YNode()) {
@@ -82,7 +82,7 @@ func (l *operatedList) token(path []string) (token string, ok bool) {
 	return path[last], true
 }
 
-// leaves records that an operation takes an element out of the list.
+// leaves records that an operation removes an element from the list.
 func (l *operatedList) leaves(o *operation, path []string) {
 	if token, ok := l.token(path); ok {
 		l.removed = append(l.removed, origin.Removal{Element: l.take(token), Position: origin.Start(o.snippet.Position(o.node))})
@@ -145,7 +145,7 @@ func elementsAt(node *yaml.Node, steps []origin.PathStep) (elements []any) {
 	return elements
 }
 
-// jsonOf returns the value of a node; nil of none.
+// jsonOf returns the value of a node; nil for no node.
 func jsonOf(node *yaml.Node) any {
 	if node == nil {
 		return nil
