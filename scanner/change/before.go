@@ -129,12 +129,12 @@ func (c *Change) applicationBefore(cluster string, object render.ObjectRef, now 
 }
 
 // definitionsAfter returns the definitions in crds/ of a release's chart that the cluster has after the release is
-// applied: by default an upgrade adds none.
+// applied: an upgrade adds none by default, and replaces none with Create.
 func (c *Change) definitionsAfter(release render.Root, all []render.Definition) []render.Definition {
 	i := slices.IndexFunc(c.Base.Graph.Units, func(was render.Root) bool {
 		return was.Object == release.Object && was.Cluster == release.Cluster
 	})
-	if i < 0 || release.Unit.Release.Reapply != "Skip" {
+	if i < 0 || release.Unit.Release.Reapply == "CreateReplace" {
 		return all
 	}
 	was := c.Base.Graph.Units[i]
@@ -145,13 +145,15 @@ func (c *Change) definitionsAfter(release render.Root, all []render.Definition) 
 	if d, ok := c.Base.Renderer.Declared(was); ok {
 		known.Add(d.Definitions)
 	}
-	var kept []render.Definition
+	var after []render.Definition
 	for _, d := range all {
 		if before, ok := known.Find(d); ok {
-			kept = append(kept, before)
+			after = append(after, before)
+		} else if release.Unit.Release.Reapply == "Create" {
+			after = append(after, d)
 		}
 	}
-	return kept
+	return after
 }
 
 // keptKinds returns the custom kinds whose definitions are not in the head, but stay in a cluster.
