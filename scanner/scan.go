@@ -167,7 +167,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.Reinstalled()
 	s.ledger.Preserved()
 	s.ledger.Unapplied()
-	s.ledger.Lost()
+	s.ledger.LostDependencies()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

@@ -8,9 +8,9 @@ import (
 	"github.com/preadmit/preadmit/render"
 )
 
-// Lost returns the units of the base that a unit of Flux depends on (spec.dependsOn) and whose objects the change
+// LostDependencies returns the units of the base that a unit of Flux depends on (spec.dependsOn) and whose objects the change
 // deletes. Flux does not apply the unit until objects with these names exist.
-func (c *Change) Lost(root render.Root) []render.Root {
+func (c *Change) LostDependencies(root render.Root) []render.Root {
 	if c.Base == nil || root.Unit == nil || root.Kind != render.KindFlux && root.Kind != render.KindHelm {
 		return nil
 	}

@@ -83,13 +83,13 @@ func are(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// Lost warns of units that wait for others which the change deletes.
-func (l *Ledger) Lost() {
+// LostDependencies warns of units that wait for others which the change deletes.
+func (l *Ledger) LostDependencies() {
 	for _, root := range l.Head.Found.Roots {
 		if !l.Selected(root.RootID) || change.Suspended(root) {
 			continue
 		}
-		for _, other := range l.Change.Lost(root) {
+		for _, other := range l.Change.LostDependencies(root) {
 			l.Note(report.Diagnostic{
 				Severity: "warning", Root: root.String(),
 				Message:  fmt.Sprintf("spec.dependsOn names %s, which the change deletes: nothing of this unit is applied without it", other.Object),

@@ -41,7 +41,7 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"Preserved", "a release whose upgrade keeps values that the repository does not have",
 			[]string{"TestDeployed"}},
-		{"Lost", "a unit that waits for one which the change deletes, so that nothing of it is applied",
+		{"LostDependencies", "a unit that waits for one which the change deletes, so that nothing of it is applied",
 			[]string{"TestDeployed"}},
 		{"Unapplied", "a definition in crds/ of a chart that an upgrade does not apply",
 			[]string{"TestDeployed", "TestGivenDefinitionsOfARelease"}},
