@@ -90,26 +90,27 @@ func (r rule) matches(name string, isDir bool) bool {
 }
 
 // matchSegments matches a pattern against a whole path. `**` matches any number of directories, and at the end
-// everything below.
+// everything below. Only the last `**` before a mismatch is tried with more directories: what is between two of
+// them matches as early as possible.
 func matchSegments(pattern, name []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			if len(pattern) == 1 {
-				return len(name) > 0
+	var after, from []string // the pattern after the last **, and the path where it was tried
+	for len(name) > 0 {
+		switch {
+		case len(pattern) > 0 && pattern[0] == "**":
+			if pattern = pattern[1:]; len(pattern) == 0 {
+				return true
 			}
-			for i := range name {
-				if matchSegments(pattern[1:], name[i:]) {
-					return true
-				}
-			}
+			after, from = pattern, name
+		case len(pattern) > 0 && matchSegment(pattern[0], name[0]):
+			pattern, name = pattern[1:], name[1:]
+		case after != nil:
+			from = from[1:]
+			pattern, name = after, from
+		default:
 			return false
 		}
-		if len(name) == 0 || !matchSegment(pattern[0], name[0]) {
-			return false
-		}
-		pattern, name = pattern[1:], name[1:]
 	}
-	return len(name) == 0
+	return len(pattern) == 0
 }
 
 func matchSegment(pattern, name string) bool {
