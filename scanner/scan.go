@@ -168,6 +168,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.Preserved()
 	s.ledger.Unapplied()
 	s.ledger.LostDependencies()
+	s.ledger.Blocked()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
@@ -96,6 +97,24 @@ func (l *Ledger) LostDependencies() {
 				Location: new(change.LocationOf(root.Unit.Position(context.Background(), "spec.dependsOn"), change.Head)),
 			})
 		}
+	}
+}
+
+// Blocked warns of units that the change makes wait for themselves.
+func (l *Ledger) Blocked() {
+	for _, b := range l.Change.Blocked() {
+		if !l.Selected(b.RootID) || change.Suspended(b.Root) {
+			continue
+		}
+		var path []string
+		for _, ref := range b.Path {
+			path = append(path, ref.String())
+		}
+		l.Note(report.Diagnostic{
+			Severity: "warning", Root: b.Root.String(),
+			Message:  fmt.Sprintf("spec.dependsOn leads to a cycle, so that Flux applies nothing of this unit: %s", strings.Join(path, " -> ")),
+			Location: new(change.LocationOf(b.Unit.Position(context.Background(), "spec.dependsOn"), change.Head)),
+		})
 	}
 }
 

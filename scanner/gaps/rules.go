@@ -43,6 +43,8 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"LostDependencies", "a unit that waits for one which the change deletes, so that nothing of it is applied",
 			[]string{"TestDeployed"}},
+		{"Blocked", "a unit that waits for itself, or for units that do, so that nothing of it is applied",
+			[]string{"TestDeployed"}},
 		{"Unapplied", "a definition in crds/ of a chart that an upgrade does not apply",
 			[]string{"TestDeployed", "TestGivenDefinitionsOfARelease"}},
 
