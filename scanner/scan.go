@@ -148,6 +148,7 @@ func (s *scan) render(ctx context.Context) error {
 	}
 	s.Suspend()
 	s.KeepDefinitions(s.extras)
+	s.KeepCreated()
 	targets, unclear, err := target.Build(ctx, s.Change, s.in.Config, target.Given{Objects: s.extras, Exported: s.exported}, s.whole)
 	if err != nil {
 		return err

@@ -330,11 +330,8 @@ func (c *Change) Left(id render.RootID) []*admission.Object {
 	if head != nil && changedCluster(base.Root.Unit, head.Root.Unit) {
 		return base.Objects
 	}
-	has := map[namesakeIn]bool{}
-	for _, o := range head.All() {
-		has[namesakeOf(o)] = true
-	}
-	return slices.DeleteFunc(slices.Clone(base.Objects), func(o *admission.Object) bool { return has[namesakeOf(o)] || c.Removes(id, o) })
+	now := byName(head.All())
+	return slices.DeleteFunc(slices.Clone(base.Objects), func(o *admission.Object) bool { return now[namesakeOf(o)] != nil || c.Removes(id, o) })
 }
 
 // namesakeIn identifies an object by kind, namespace and name, as they are written.
