@@ -12,9 +12,9 @@ import (
 // (PREADMIT_APP_PRIVATE_KEY_FILE); see Settings.
 type Config struct {
 	Listen        string     `json:"listen" default:"127.0.0.1:8080" arg:"ADDRESS" usage:"address of webhooks, pages and API"`
-	MetricsListen string     `json:"metricsListen" default:"127.0.0.1:9090" arg:"ADDRESS" usage:"address of /metrics; none when empty"`
-	PublicURL     string     `json:"publicURL" arg:"URL" usage:"URL by which browsers and GitHub reach the service"`
-	DataDir       string     `json:"dataDir" default:"preadmit-data" arg:"DIR" usage:"directory for what the service keeps"`
+	MetricsListen string     `json:"metricsListen" default:"127.0.0.1:9090" arg:"ADDRESS" usage:"address of /metrics; no metrics if empty"`
+	PublicURL     string     `json:"publicURL" arg:"URL" usage:"URL of the service for browsers and GitHub"`
+	DataDir       string     `json:"dataDir" default:"preadmit-data" arg:"DIR" usage:"directory for the data of the service"`
 	App           AppConfig  `json:"app"`
 	GitHub        GitHub     `json:"github"`
 	NATS          NATS       `json:"nats"`
@@ -23,13 +23,13 @@ type Config struct {
 	Scan          Scan       `json:"scan"`
 	Fetch         Fetch      `json:"fetch"`
 	Artifacts     Artifacts  `json:"artifacts"`
-	Forks         string     `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan SHA"`
+	Forks         string     `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after the comment /preadmit rescan SHA of a maintainer"`
 	CheckName     string     `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
 	Pages         Pages      `json:"pages"`
 	API           API        `json:"api"`
 	Playground    Playground `json:"playground"`
 	Reconcile     Reconcile  `json:"reconcile"`
-	Drain         Duration   `json:"drain" default:"30s" usage:"longest time to finish what is running when the service is stopped"`
+	Drain         Duration   `json:"drain" default:"30s" usage:"longest time for running scans to end when the service stops"`
 	Log           Log        `json:"log"`
 }
 
@@ -41,78 +41,78 @@ type AppConfig struct {
 	PrivateKey        string `json:"privateKey" env:"only" usage:"the App's private key, PEM"`
 	WebhookSecretFile string `json:"webhookSecretFile" arg:"FILE" usage:"file with the secret of the App's webhook"`
 	WebhookSecret     string `json:"webhookSecret" env:"only" usage:"the secret of the App's webhook"`
-	ClientID          string `json:"clientID" arg:"ID" usage:"client ID of the App, for logging in to the pages"`
-	ClientSecretFile  string `json:"clientSecretFile" arg:"FILE" usage:"file with a client secret of the App, for logging in to the pages"`
+	ClientID          string `json:"clientID" arg:"ID" usage:"client ID of the App, for logins to the pages"`
+	ClientSecretFile  string `json:"clientSecretFile" arg:"FILE" usage:"file with a client secret of the App, for logins to the pages"`
 	ClientSecret      string `json:"clientSecret" env:"only" usage:"a client secret of the App"`
 }
 
 // GitHub has the URLs of GitHub.
 type GitHub struct {
 	URL    string `json:"url" default:"https://github.com" arg:"URL" usage:"URL of GitHub, or of a GitHub Enterprise Server"`
-	APIURL string `json:"apiURL" arg:"URL" usage:"URL of GitHub's API; follows from github.url when empty"`
+	APIURL string `json:"apiURL" arg:"URL" usage:"URL of GitHub's API; derived from github.url if empty"`
 }
 
 // NATS locates the queue: it is embedded in the service unless there is a URL.
 type NATS struct {
-	URL             string `json:"url" arg:"URLS" usage:"URLs of an external NATS with JetStream, separated by commas; embedded when empty"`
-	CredentialsFile string `json:"credentialsFile" arg:"FILE" usage:"file with credentials for it"`
-	CAFile          string `json:"caFile" arg:"FILE" usage:"file with the certificates that it is trusted by"`
-	Replicas        int    `json:"replicas" usage:"number of copies an external NATS keeps; 0 is as many as it has servers, up to 3"`
+	URL             string `json:"url" arg:"URLS" usage:"comma-separated URLs of an external NATS with JetStream; an embedded one if empty"`
+	CredentialsFile string `json:"credentialsFile" arg:"FILE" usage:"file with credentials for NATS"`
+	CAFile          string `json:"caFile" arg:"FILE" usage:"file with certificate authorities for NATS"`
+	Replicas        int    `json:"replicas" usage:"number of replicas in an external NATS; 0 for its number of servers, at most 3"`
 }
 
 // Queue has the limits of jobs.
 type Queue struct {
-	Lease           Duration `json:"lease" default:"30s" usage:"time after which what a dead replica did is done by another"`
-	Attempts        int      `json:"attempts" default:"5" usage:"number of failures of a job, or of processes that it ended, before it is given up"`
-	PerInstallation int      `json:"perInstallation" usage:"most scans at a time of one installation, over all replicas; 0 is no bound"`
+	Lease           Duration `json:"lease" default:"30s" usage:"time after which another replica takes over the jobs of a dead one"`
+	Attempts        int      `json:"attempts" default:"5" usage:"number of failures, or of processes that it ended, after which a job is given up"`
+	PerInstallation int      `json:"perInstallation" usage:"maximum of concurrent scans of an installation, over all replicas; 0 for no limit"`
 }
 
 // Keep limits how long scans are kept, and how many.
 type Keep struct {
-	Age   Duration `json:"age" default:"720h" usage:"time to keep scans and reports"`
-	Scans int      `json:"scans" default:"100000" usage:"most scans to keep that ended, 1000 or more; the oldest go first, with their reports"`
-	Size  Size     `json:"size" default:"4Gi" usage:"most bytes of reports to keep; the oldest go first"`
+	Age   Duration `json:"age" default:"720h" usage:"time for which scans and reports are kept"`
+	Scans int      `json:"scans" default:"100000" usage:"maximum of ended scans, at least 1000; the oldest are deleted first, with their reports"`
+	Size  Size     `json:"size" default:"4Gi" usage:"maximum size of all reports; the oldest are deleted first"`
 }
 
 // Scan limits scans.
 type Scan struct {
-	Concurrency int      `json:"concurrency" default:"2" usage:"number of scans at a time"`
-	Workers     int      `json:"workers" usage:"number of cores a scan may use; 0 is all"`
-	Memory      Size     `json:"memory" default:"2Gi" usage:"most memory of a scan"`
-	Timeout     Duration `json:"timeout" default:"5m" usage:"longest time of a scan"`
-	Jail        string   `json:"jail" default:"required" arg:"required|best-effort" usage:"required, or best-effort where the kernel cannot jail a scan: then a pull request may reach more than it should"`
+	Concurrency int      `json:"concurrency" default:"2" usage:"number of concurrent scans"`
+	Workers     int      `json:"workers" usage:"number of cores that a scan may use; 0 for all"`
+	Memory      Size     `json:"memory" default:"2Gi" usage:"maximum memory of a scan"`
+	Timeout     Duration `json:"timeout" default:"5m" usage:"maximum time of a scan"`
+	Jail        string   `json:"jail" default:"required" arg:"required|best-effort" usage:"required, or best-effort: without a jail if the kernel does not support it, so that a pull request may reach more than it should"`
 }
 
 // Fetch limits what is fetched of a repository.
 type Fetch struct {
-	Size    Size     `json:"size" default:"1Gi" usage:"most bytes to fetch for a scan"`
-	Objects int      `json:"objects" default:"1000000" usage:"most git objects to fetch for a scan"`
-	Timeout Duration `json:"timeout" default:"2m" usage:"longest time to fetch"`
+	Size    Size     `json:"size" default:"1Gi" usage:"maximum size of a fetch for a scan"`
+	Objects int      `json:"objects" default:"1000000" usage:"maximum of git objects of a fetch for a scan"`
+	Timeout Duration `json:"timeout" default:"2m" usage:"maximum time of a fetch"`
 }
 
 // Artifacts configures the fetching of remote bases and charts from outside the repository.
 type Artifacts struct {
-	Fetch           string   `json:"fetch" default:"locked" arg:"locked|off" usage:"locked: remote bases and charts that the base's lock or configuration has are fetched; off: nothing is"`
-	Size            Size     `json:"size" default:"2Gi" usage:"most bytes of them to keep; a scan may fetch half as many"`
-	Timeout         Duration `json:"timeout" default:"2m" usage:"longest time to fetch them for a scan"`
-	CredentialsFile string   `json:"credentialsFile" arg:"FILE" usage:"file that says which hosts get which credentials for whose repositories"`
-	CAFile          string   `json:"caFile" arg:"FILE" usage:"PEM file of more authorities that sign certificates of hosts"`
-	PrivateHosts    []string `json:"privateHosts" arg:"HOST" usage:"host that may be at a private address, with its port if it is not 443 (repeatable)"`
+	Fetch           string   `json:"fetch" default:"locked" arg:"locked|off" usage:"locked: fetch remote bases and charts that the lock or the configuration of the base has; off: fetch none"`
+	Size            Size     `json:"size" default:"2Gi" usage:"maximum size of stored artifacts; a scan may fetch half of it"`
+	Timeout         Duration `json:"timeout" default:"2m" usage:"maximum time to fetch artifacts for a scan"`
+	CredentialsFile string   `json:"credentialsFile" arg:"FILE" usage:"file with credentials of hosts, and the owners of repositories that may use them"`
+	CAFile          string   `json:"caFile" arg:"FILE" usage:"PEM file with more certificate authorities"`
+	PrivateHosts    []string `json:"privateHosts" arg:"HOST" usage:"host that may have a private address, with its port if that is not 443 (repeatable)"`
 }
 
 // Pages configures access to the pages.
 type Pages struct {
-	Access         string   `json:"access" default:"github" arg:"github|proxy" usage:"who sees pages: github (who may read the repository), or proxy (who a proxy in front names)"`
-	Header         string   `json:"header" arg:"NAME" usage:"name of the header by which the proxy names the user"`
-	TrustedProxies []string `json:"trustedProxies" arg:"CIDR" usage:"range of addresses that are the proxy's (repeatable)"`
-	Admins         []string `json:"admins" arg:"LOGIN" usage:"login of who may see the queue and revive dead letters (repeatable)"`
+	Access         string   `json:"access" default:"github" arg:"github|proxy" usage:"who may see pages: github (users who may read the repository), or proxy (users that a reverse proxy names)"`
+	Header         string   `json:"header" arg:"NAME" usage:"header in which the proxy names the user"`
+	TrustedProxies []string `json:"trustedProxies" arg:"CIDR" usage:"address range of the proxy (repeatable)"`
+	Admins         []string `json:"admins" arg:"LOGIN" usage:"login of a user who may see the queue and retry dead letters (repeatable)"`
 }
 
 // Playground configures the page for trying policies.
 type Playground struct {
-	Access    string `json:"access" default:"off" arg:"off|public" usage:"who may try policies at /playground: off (nobody), or public (everyone who reaches the service)"`
-	Processes int    `json:"processes" default:"1" usage:"number of processes that judge what is tried, one request at a time each"`
-	Memory    Size   `json:"memory" default:"1Gi" usage:"most memory of each of them"`
+	Access    string `json:"access" default:"off" arg:"off|public" usage:"who may use /playground: off (nobody), or public (everyone who can reach the service)"`
+	Processes int    `json:"processes" default:"1" usage:"number of processes of the playground, each for one request at a time"`
+	Memory    Size   `json:"memory" default:"1Gi" usage:"maximum memory of each process of the playground"`
 }
 
 // API has the tokens of the API. They can only be set in the file.
@@ -131,12 +131,12 @@ type Token struct {
 
 // Reconcile is how often the service looks for missed deliveries and pull requests.
 type Reconcile struct {
-	Every Duration `json:"every" default:"5m" usage:"time between looking for what was missed; 0 is never"`
+	Every Duration `json:"every" default:"5m" usage:"time between reconciliations with GitHub; 0 for never"`
 }
 
 // Log configures the log.
 type Log struct {
-	Level  string `json:"level" default:"info" arg:"debug|info|warn|error" usage:"least level to log"`
+	Level  string `json:"level" default:"info" arg:"debug|info|warn|error" usage:"lowest level of the log"`
 	Format string `json:"format" default:"json" arg:"json|text" usage:"format of the log"`
 }
 

@@ -16,7 +16,7 @@ import (
 func newChildCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    scan.RenderCommand,
-		Short:  "Render the root that stdin names (used by preadmit itself)",
+		Short:  "Render a root given on stdin (used by preadmit itself)",
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,7 +30,7 @@ func newChildCommand(p cli.Process) *cobra.Command {
 func newPartCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:                scan.PartCommand,
-		Short:              "Do a part of the command that follows (used by preadmit itself)",
+		Short:              "Run a part of another command (used by preadmit itself)",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		Args:               cobra.MinimumNArgs(1),

@@ -45,9 +45,9 @@ func newRootCommand(p cli.Process) *cobra.Command {
 		Use:   "preadmit",
 		Short: "What will the cluster's API server say to this change?",
 		Long: `preadmit renders the Kubernetes manifests of a repository before and after a
-change, turns the difference into the admission requests a GitOps controller
-would send, and judges each as a kube-apiserver does, without a cluster.`,
-		Example: `  # Judge what a branch changes
+change, turns the difference into the admission requests of a GitOps controller,
+and judges each as a kube-apiserver does, without a cluster.`,
+		Example: `  # Judge the changes of a branch
   preadmit scan --base origin/main
 
   # Compare two directories

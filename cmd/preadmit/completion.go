@@ -14,13 +14,13 @@ func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes the command line in a shell",
-		Example: `  # bash, for good
+		Example: `  # bash, in every new shell
   preadmit completion bash > /etc/bash_completion.d/preadmit
 
-  # zsh, for good
+  # zsh, in every new shell
   preadmit completion zsh > "${fpath[1]}/_preadmit"
 
-  # this shell
+  # Only in this shell
   source <(preadmit completion bash)`,
 		ValidArgs:             shells,
 		DisableFlagsInUseLine: true,

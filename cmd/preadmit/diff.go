@@ -21,19 +21,19 @@ func newDiffCommand(p cli.Process) *cobra.Command {
 	f := newDiffFlags()
 	cmd := &cobra.Command{
 		Use:   "diff [PATH]",
-		Short: "Show what a change changes in the rendered objects",
-		Long: `Show what a change changes in the rendered objects, root by root, as a unified
-diff of YAML with sorted keys. Nothing is judged.
+		Short: "Show how a change affects the rendered objects",
+		Long: `Show how a change affects the rendered objects, root by root, as a unified diff of
+YAML with sorted keys. Nothing is judged.
 
 PATH is a directory, by default the current one. Inside a git repository the
 whole repository is read, but only roots at or below PATH are compared.
 
-The values of Secrets are masked; those that differ say on which side they are.
+Values of Secrets are masked; where two values differ, the masks differ.
 
 Exit code: 0 no object differs, 1 objects differ, 2 wrong usage or configuration,
 3 the comparison could not be completed (a root that the change touches does not
 render).`,
-		Example: `  # What this branch changes, uncommitted work included
+		Example: `  # The changes of this branch and of the work tree
   preadmit diff --base origin/main
 
   # Two directories, no git
@@ -73,19 +73,19 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.Given = flags.Changed
-	flags.StringVar(&f.Base, "base", "", "compare with the merge base with this `REV`")
-	flags.StringVar(&f.Head, "head", "", "compare this `REV` instead of the work tree")
-	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
-	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
-	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.StringVar(&f.Base, "base", "", "compare with the merge base of HEAD and this revision `REV`")
+	flags.StringVar(&f.Head, "head", "", "compare this revision `REV` instead of the work tree")
+	flags.StringVar(&f.BasePath, "base-path", "", "compare with this directory `DIR` instead of a revision, without git")
+	flags.Var(&f.Roots, "roots", "only roots that match this `GLOB`, or with a leading ! only those that do not; ** matches any number of directories (repeatable)")
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.Format, "format", "`FORMAT` on stdout: "+strings.Join(f.Format.Known, ", "))
-	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.Var(&f.Color, "color", "`WHEN` to use colours in text: auto, always or never")
 	f.Cache.Register(flags)
 	f.Artifacts.RegisterGiven(flags)
 	f.Artifacts.RegisterDir(flags)
-	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, all remarks")
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only the diff")
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "print more: what was compared, all remarks")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print only the diff")
 	for _, c := range []struct {
 		name  string
 		known []string

@@ -32,21 +32,21 @@ func newExplainCommand(p cli.Process) *cobra.Command {
 	f.scan.Format.Known = format.ExplainFormats()
 	cmd := &cobra.Command{
 		Use:   "explain {--suite DIR --case NAME | --from FILE --finding FINGERPRINT [PATH]}",
-		Short: "Show how policies come to their answer, part by part",
-		Long: `Show how an API server comes to its answer to one request: which policies apply
-and which field decides that, and of each of their expressions what every part
-of it gives, with what it costs.
+		Short: "Explain how policies decide a request",
+		Long: `Explain how an API server decides one request: which policies apply, and which
+field decides that; and for each of their expressions, the value and the cost of
+every part.
 
-The request is that of a suite's case, or that of a finding of a report, which
-is looked for by its fingerprint in a new scan of the report's revisions. PATH
-is the directory of that scan, by default the current one; what else was given
-to it (--context, --policies, --config) is given again.
+The request is a case of a suite, or belongs to a finding of a report. A finding
+is identified by its fingerprint, and the revisions of the report are scanned
+again. PATH is the directory of that scan, by default the current one; flags of
+that scan such as --context, --policies and --config have to be repeated.
 
-Values of Secrets are masked. What is not known offline is shown as unknown,
-with the reason.
+Values of Secrets are masked. Values that are not known offline are shown as
+unknown, with the reason.
 
-Exit code: 0 explained, 2 wrong usage, no such case or no such finding, 3 it
-could not be explained.`,
+Exit code: 0 explained, 2 wrong usage, or the case or finding does not exist,
+3 the request could not be explained.`,
 		Example: `  # Why is this request of a suite denied, or not?
   preadmit explain --suite policies/replicas --case scale-up
 
@@ -73,20 +73,20 @@ func (f *explainFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
 	s.Given = flags.Changed
-	flags.StringVar(&f.suite, "suite", "", "the `DIR` of a suite, as test has them")
-	flags.StringVar(&f.name, "case", "", "the `NAME` of a request of the suite")
-	flags.StringVar(&f.policy, "policy", "", "only the policy of this `NAME`")
-	flags.StringVar(&f.from, "from", "", "the JSON `FILE` of a scan's report, - for stdin")
-	flags.StringVar(&f.finding, "finding", "", "the `FINGERPRINT` of a finding of the report, or how it begins")
-	flags.Var(&s.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
-	flags.Var(&s.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies (repeatable)")
-	flags.StringVar(&s.As, "as", "", "the `USER` who applies the objects")
-	flags.Var(&s.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
-	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	flags.StringVar(&f.suite, "suite", "", "`DIR` of a suite, as for preadmit test")
+	flags.StringVar(&f.name, "case", "", "`NAME` of a request of the suite")
+	flags.StringVar(&f.policy, "policy", "", "explain only the policy with this `NAME`")
+	flags.StringVar(&f.from, "from", "", "`FILE` with the JSON report of a scan, - for stdin")
+	flags.StringVar(&f.finding, "finding", "", "`FINGERPRINT` of a finding of the report, or its first characters")
+	flags.Var(&s.Policies, "policies", "`PATH` of YAML with more policies than those of the repository (repeatable)")
+	flags.Var(&s.Context, "context", "YAML `FILE` with Namespaces, CRDs, params, RBAC and policies of a cluster (repeatable)")
+	flags.StringVar(&s.As, "as", "", "`USER` who applies the objects")
+	flags.Var(&s.AsGroups, "as-group", "`GROUP` of that user (repeatable)")
+	flags.Var(&s.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(s.LoadRestrictor.Known, " or "))
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's .preadmit.yaml")
 	flags.Var(&s.Format, "format", "`FORMAT` on stdout: "+strings.Join(s.Format.Known, ", "))
-	flags.VarP(&s.Outputs, "output", "o", "also write it to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
-	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.VarP(&s.Outputs, "output", "o", "also write the explanation to a file, `[FORMAT=]FILE`, - for stdout (repeatable)")
+	flags.Var(&s.Color, "color", "`WHEN` to use colours in text: auto, always or never")
 	s.Release.Register(cmd)
 	s.Cache.Register(flags)
 	s.Artifacts.RegisterDir(flags)

@@ -37,29 +37,28 @@ func newFetchCommand(p cli.Process) *cobra.Command {
 	f := &fetchFlags{artifacts: artifacts.NewFlags(), path: "."}
 	cmd := &cobra.Command{
 		Use:   "fetch [PATH]",
-		Short: "Fetch what lies elsewhere, and lock it in " + lock.FileName,
-		Long: `Fetch what the roots of a repository ask for from elsewhere - remote bases and
-files of kustomizations, Helm charts - and write to ` + lock.FileName + ` what each is:
-its version, commit, digest and size. scan, diff and render then take it from
-there, without a network.
+		Short: "Fetch remote bases and charts, and lock them in " + lock.FileName,
+		Long: `Fetch the artifacts that the roots of a repository use - remote bases and files of
+kustomizations, Helm charts, Flux sources - and write the version, commit, digest and
+size of each to ` + lock.FileName + `. scan, diff and render then use them without a
+network.
 
-What the lock has stays as it is locked, even if a tag was moved. --update asks
-again. The contents are kept in the user's cache directory, by digest.
+A locked artifact stays as it is, even if its tag moves; --update fetches it again.
+The contents are stored in the user's cache directory, by digest.
 
-Only HTTPS is fetched, and git over SSH from hosts that --credentials has a key
-of. No private address is connected to unless --private-host names its host.
-Credentials are those of --credentials: the configuration of git, SSH, Docker and
-Helm is not read.
+Only HTTPS is used, and git over SSH for hosts with a key in --credentials. preadmit
+connects to a private address only if --private-host names its host. The
+configuration of git, SSH, Docker and Helm is not read.
 
-Exit code: 0 everything is there, 1 with --check something is missing or moved,
-2 wrong usage, 3 something could not be fetched.`,
-		Example: `  # Lock what the repository asks for, and get it
+Exit code: 0 all artifacts are locked and stored, 1 with --check an artifact is
+missing or moved, 2 wrong usage, 3 an artifact could not be fetched.`,
+		Example: `  # Lock and fetch all artifacts
   preadmit fetch
 
-  # In CI: is everything locked, and as it is out there?
+  # In CI: check that the lock is complete, and that no tag moved
   preadmit fetch --check
 
-  # Take what is new of one chart or repository, in its range
+  # Update the charts of one repository, within their ranges
   preadmit fetch --update=https://charts.example.com`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -73,18 +72,18 @@ Exit code: 0 everything is there, 1 with --check something is missing or moved,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.check, "check", false, "write nothing: say what is missing in the lock, not needed any more, or moved")
-	flags.StringVar(&f.update, "update", "", "ask again what is locked of this `URL`, everything without one")
+	flags.BoolVar(&f.check, "check", false, "write nothing, and list artifacts that are missing in the lock, no longer needed, or moved")
+	flags.StringVar(&f.update, "update", "", "fetch the artifacts of this `URL` again, or all without a URL")
 	flags.Lookup("update").NoOptDefVal = everything
 	f.artifacts.Register(flags)
-	flags.Int64Var(&f.size, "artifact-size", artifacts.DefaultSize, "the `MIB` to which the directory of artifacts is cut at the end")
+	flags.Int64Var(&f.size, "artifact-size", artifacts.DefaultSize, "largest size of the directory of artifacts after a run, in `MIB`")
 	return cmd
 }
 
 // runFetch runs the command.
 func runFetch(ctx context.Context, p cli.Process, f *fetchFlags) error {
 	if f.check && f.update != "" {
-		return cli.Usagef("--check asks again for everything and changes nothing: give either --check or --update")
+		return cli.Usagef("--check writes nothing: use either --check or --update")
 	}
 	if f.size < 1 {
 		return cli.Usagef("--artifact-size: %d MiB is not a size, want at least 1", f.size)

@@ -21,7 +21,7 @@ const jailedCommand = "scan-jailed"
 func newJailedCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    jailedCommand,
-		Short:  "Scan the change that stdin names, in a jail (used by preadmit itself)",
+		Short:  "Scan a change given on stdin, in a jail (used by preadmit itself)",
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -21,24 +21,25 @@ func newLintCommand(p cli.Process) *cobra.Command {
 	f := newLintFlags()
 	cmd := &cobra.Command{
 		Use:   "lint [PATH]",
-		Short: "Look for mistakes in policies themselves",
-		Long: `Look at ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their
-bindings: what the API server would refuse, what type checks warn of, and what
-can never do what it seems to do.
+		Short: "Check policies and bindings for mistakes",
+		Long: `Check ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings:
+report what the API server refuses, warnings of type checking, and policies that
+can never have the effect that they seem to have.
 
 PATH is a directory, by default the current one, a file, or - for stdin. Inside
-a git repository the whole repository is read, and what is written or rendered
-at or below PATH is looked at; the rest counts as there. --alone reads PATH only.
+a git repository the policies that are written or rendered at or below PATH are
+checked, and the rest of the repository is read as the state of the cluster.
+--alone reads only PATH.
 
 Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
 configuration, 3 lint could not be completed.`,
 		Example: `  # All policies of the repository
   preadmit lint
 
-  # Those of a directory, with what only the cluster knows
+  # A directory, with the CRDs and Namespaces of a cluster
   kubectl get ns,crd -o yaml | preadmit lint --context - policies
 
-  # What is in a cluster
+  # The policies of a cluster
   kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingadmissionpolicies,mutatingadmissionpolicybindings -o yaml | preadmit lint -
 
   # May the author of the policies read their params?

@@ -44,24 +44,24 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
 	s.Given = flags.Changed
-	flags.BoolVar(&f.alone, "alone", false, "look at PATH alone, not at the repository around it")
-	flags.Var(&s.Policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
-	flags.Var(&s.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
-	flags.Var(&s.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
-	flags.StringVar(&s.As, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
-	flags.Var(&s.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
-	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	flags.BoolVar(&f.alone, "alone", false, "read only PATH, not the repository that it is in")
+	flags.Var(&s.Policies, "policies", "`PATH` of YAML with more policies and bindings that exist (repeatable)")
+	flags.Var(&s.Context, "context", "YAML `FILE` with Namespaces, CRDs, params, RBAC and policies of a cluster, - for stdin (repeatable)")
+	flags.Var(&s.Roots, "roots", "only roots that match this `GLOB`; ** matches any number of directories (repeatable)")
+	flags.StringVar(&s.As, "as", "", "`USER` who creates the policies; their rights to read params are checked")
+	flags.Var(&s.AsGroups, "as-group", "`GROUP` of that user (repeatable)")
+	flags.Var(&s.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(s.LoadRestrictor.Known, " or "))
 	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
-	flags.Var(&f.disable, "disable", "switch a `RULE` off (repeatable)")
-	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.Known, ", "))
+	flags.Var(&f.disable, "disable", "disable this `RULE` (repeatable)")
+	flags.Var(&f.failOn, "fail-on", "weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.Known, ", "))
 	flags.Var(&s.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.Format.Known, ", "))
-	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
-	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`, - for stdout (repeatable)")
+	flags.Var(&s.Color, "color", "`WHEN` to use colours in text: auto, always or never")
 	s.Cache.Register(flags)
 	s.Artifacts.RegisterDir(flags)
-	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
-	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
+	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "print more: objects, roots, all remarks")
+	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "print only errors and the summary")
 	for name, known := range map[string][]string{
 		"fail-on": f.failOn.Known, "format": s.Format.Known, "disable": report.LintRuleIDs(),
 		"color": s.Color.Known, "load-restrictor": s.LoadRestrictor.Known,

@@ -22,38 +22,40 @@ func newRenderCommand(p cli.Process) *cobra.Command {
 	f := newRenderFlags()
 	cmd := &cobra.Command{
 		Use:   "render [ROOT | KIND/NAMESPACE/NAME]",
-		Short: "Print the objects of a root, and where each field was written",
-		Long: `Print the objects a root renders to, as YAML with sorted keys, in the way that
-scan renders it.
+		Short: "Print the objects of a root, with the line of each field",
+		Long: `Print the objects that a root renders to, as YAML with sorted keys. Roots are
+rendered as in a scan.
 
 ROOT is a directory with a kustomization or with plain manifests, by default the
-current one. Inside a git repository its files may be anywhere in the work tree
-or, with --rev, in a commit. Outside of one, ROOT may only use what is in it;
---tree names the directory that all of it is in.
+current one. Inside a git repository it may use files anywhere in the work tree
+or, with --rev, in the commit. Outside of one it may use only files below ROOT, or
+below the directory of --tree.
 
---origin ends every line that has a value with the place it was written:
+--origin appends to every line with a value the place where it is written:
 
   replicas: 4 # overlays/production/kustomization.yaml:9
-  name: web # (app/web.yaml:3)    the line is that of a field around it
+  name: web # (app/web.yaml:3)    the line of a parent field
   name: web # ?                   not known
 
-Above each object is its document and the entries by which kustomizations use it:
+A comment above each object has its file, and the entries of the kustomizations
+that use it:
 
   # app/web.yaml:1 -> app/kustomization.yaml:4 -> overlays/production/kustomization.yaml:3
 
---field also shows what wrote the field before, in the order of application.
+--field also shows the earlier values of the field, in the order in which they
+were applied.
 
-The lines of a Secret's data are masked, unless --show-secrets is given.
+Values of Secrets are masked, unless --show-secrets is given.
 
-Exit code: 0 printed, 1 no object or no field is like that, 2 wrong usage or
-configuration, 3 the root does not render.`,
-		Example: `  # Every object and field with its line
+Exit code: 0 printed, 1 no object or field matches, 2 wrong usage or configuration,
+3 the root does not render.`,
+		Example: `  # All objects, with the line of every field
   preadmit render --origin overlays/production
 
-  # Who sets the image of this container?
+  # Which line sets the image of this container?
   preadmit render --field spec.template.spec.containers[0].image --object Deployment/web overlays/production
 
-  # The objects of a root as scan --base-path before after has them
+  # The objects of a root in scan --base-path before after
   preadmit render --tree after overlays/production`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -42,18 +42,18 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
 	s.Given = flags.Changed
-	flags.BoolVar(&f.origin, "origin", false, "say behind every value where it was written")
-	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
-	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
-	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
+	flags.BoolVar(&f.origin, "origin", false, "append to every value the place where it is written")
+	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and its place, such as spec.containers[0].image or metadata.labels[app]")
+	flags.StringVar(&f.object, "object", "", "print only objects with this `[KIND/]NAME`")
+	flags.BoolVar(&f.all, "all", false, "print every unit that the repository deploys, with its objects")
 	s.Artifacts.RegisterGiven(flags)
 	s.Artifacts.RegisterDir(flags)
-	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
+	flags.StringVar(&f.format, "format", "", "`FORMAT` of --all: json")
 	f.registerEntries(cmd)
-	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
-	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
-	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
-	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	flags.StringVar(&f.rev, "rev", "", "render this revision `REV` instead of the work tree")
+	flags.StringVar(&f.tree, "tree", "", "ROOT is a path in this directory `DIR`, which has all files that it uses; without git")
+	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask values of Secrets")
+	flags.Var(&s.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(s.LoadRestrictor.Known, " or "))
 	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	complete := func(name string, directive cobra.ShellCompDirective, known ...string) {
@@ -76,9 +76,9 @@ func (f *renderFlags) registerTree(cmd *cobra.Command) {
 	f.registerEntries(cmd)
 	s.Artifacts.RegisterGiven(flags)
 	s.Artifacts.RegisterDir(flags)
-	flags.StringVar(&f.format, "format", "", "`FORMAT` is json; text without it")
-	flags.StringVar(&f.rev, "rev", "", "the repository as it is in this `REV` instead of the work tree")
-	flags.StringVar(&f.tree, "tree", "", "the tree is this `DIR`; no git")
+	flags.StringVar(&f.format, "format", "", "`FORMAT` json (default text)")
+	flags.StringVar(&f.rev, "rev", "", "read this revision `REV` instead of the work tree")
+	flags.StringVar(&f.tree, "tree", "", "read this directory `DIR`, without git")
 	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	// The only error is a flag that does not exist.
@@ -88,7 +88,7 @@ func (f *renderFlags) registerTree(cmd *cobra.Command) {
 }
 
 func (f *renderFlags) registerEntries(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.entries, "entry", nil, "directory `DIR` that a deployer begins with, such as clusters/production, instead of those that are found")
+	cmd.Flags().StringSliceVar(&f.entries, "entry", nil, "use this directory `DIR` as an entry point, such as clusters/production, instead of those that preadmit finds")
 	_ = cmd.RegisterFlagCompletionFunc("entry", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)) // it exists
 }
 

@@ -27,14 +27,15 @@ func newReportCommand(p cli.Process) *cobra.Command {
 	f := &reportFlags{scan: scan.NewFlags()}
 	cmd := &cobra.Command{
 		Use:   "report --from FILE",
-		Short: "Write a saved report in another format",
+		Short: "Convert a JSON report to another format",
 		Long: `Read the JSON report of scan or lint and write it in another format. Nothing is
-judged again, and the exit code is not that of the scan.
+judged again, and the exit code does not depend on the findings.
 
-The JSON is read strictly; a report of lint has the formats that lint has.
+Unknown fields of the JSON are errors. A report of lint can be written in the
+formats of lint.
 
-Exit code: 0 written, 2 wrong usage or no such report, 3 it could not be written.`,
-		Example: `  # Scan once, tell it three ways
+Exit code: 0 written, 2 wrong usage or no valid report, 3 it could not be written.`,
+		Example: `  # One scan, three formats
   preadmit scan --base origin/main -o report.json
   preadmit report --from report.json --format markdown >> "$GITHUB_STEP_SUMMARY"
   preadmit report --from report.json -o report.sarif -o report.xml
@@ -52,16 +53,16 @@ func (f *reportFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
 	s.Given = flags.Changed
-	flags.StringVar(&f.from, "from", "", "the JSON `FILE` to read, - for stdin")
+	flags.StringVar(&f.from, "from", "", "`FILE` with the JSON report, - for stdin")
 	flags.Var(&s.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.Format.Known, ", "))
-	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
-	flags.IntVar(&f.limit, "limit", 0, "at most `CHARACTERS` of markdown; what is left out is counted (default no limit)")
-	flags.Var(&s.FailOn, "fail-on", "the weakest `ACTION` that is a failure in junit: "+strings.Join(s.FailOn.Known, ", "))
-	flags.BoolVar(&s.Existing, "existing", false, "show findings that the base has too, and let them be failures in junit")
-	flags.Var(&s.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
-	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
-	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more")
-	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: only denials and the summary")
+	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`, - for stdout (repeatable)")
+	flags.IntVar(&f.limit, "limit", 0, "write at most this many `CHARACTERS` of markdown, and count the findings left out (default no limit)")
+	flags.Var(&s.FailOn, "fail-on", "weakest `ACTION` that is a failure in junit: "+strings.Join(s.FailOn.Known, ", "))
+	flags.BoolVar(&s.Existing, "existing", false, "show findings that the base also has; in junit they are failures")
+	flags.Var(&s.By, "by", "in text, print totals by `WHAT` instead of findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
+	flags.Var(&s.Color, "color", "`WHEN` to use colours in text: auto, always or never")
+	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "print more")
+	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "print only denials and the summary")
 	for name, known := range map[string][]string{
 		"format": s.Format.Known, "fail-on": s.FailOn.Known, "color": s.Color.Known,
 	} {

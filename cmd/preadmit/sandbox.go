@@ -42,50 +42,50 @@ func newSandboxCommand(p cli.Process) *cobra.Command {
 one process: kube-apiserver and etcd themselves, with the controllers that
 policies need, and no kubelet. kubectl and every other client can use it.
 
-PATH is a directory, by default the current one: the objects of the roots at or
-below it are loaded, and what decides about them of the whole repository. CRDs
-come first, then Namespaces, what else decides, policies, and the rest, each as
-its deployer applies it. What the server refuses is listed. Without COMMAND the
-server runs until Ctrl-C; with it, COMMAND is run with KUBECONFIG set, and its
-exit code is that of preadmit. The data is removed at the end, unless --data-dir
-keeps it.
+PATH is a directory, by default the current one. The objects of the roots at or
+below it are loaded, and the objects of the whole repository that decide about
+them: first CRDs, then Namespaces, other objects that decide, policies, and the
+rest, each as its deployer applies it. Refused objects are listed. Without
+COMMAND, the server runs until Ctrl-C. With COMMAND, it is run with KUBECONFIG set,
+and preadmit ends with its exit code. The data is removed at the end, unless
+--data-dir is given.
 
---verify compares what the server says to each object with what a scan says, of
-each cluster where there are several and --target names none.
---watch applies what changes in the work tree as it is saved, and deletes what goes.
+--verify compares the server's response to each object with that of a scan, for
+every cluster unless --target is given.
+--watch applies changes of the work tree when files are saved, and deletes removed
+objects.
 
-The server is a program of its own, preadmit-sandbox, looked for beside preadmit
-and on PATH:
+The server is a separate program, preadmit-sandbox, beside preadmit or on PATH:
   go install github.com/preadmit/preadmit/cmd/preadmit-sandbox@latest
 
 Exit code: that of COMMAND; else 0 ended, 1 --verify found a difference, 2 wrong
-usage or configuration, 3 the server could not be run or loaded, or --verify has
-nothing to compare, or not all, as a root does not render or lacks a remote base.`,
-		Example: `  # A server with all that the work tree deploys
+usage or configuration, 3 the server could not be started or loaded, or --verify
+could not compare all objects, since a root does not render or lacks a remote base.`,
+		Example: `  # A server with all objects of the work tree
   preadmit sandbox
 
-  # What would it say to this file?
+  # The server's response to a file
   preadmit sandbox -- kubectl apply --dry-run=server -f x.yaml
 
-  # The cluster of an entry point, as it is on main
+  # The cluster of an entry point, at main
   preadmit sandbox --head main --target clusters/production
 
   # Try policies while writing them
   preadmit sandbox --watch
 
-  # Does a scan say the same as the server?
+  # Compare a scan with the server
   preadmit sandbox --verify`,
 		Args: f.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSandbox(cmd.Context(), p, f) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.target, "target", "", "the `NAME` of the target or cluster to load, where there are several")
-	flags.BoolVar(&f.verify, "verify", false, "compare the server's answers with those of a scan, and end")
-	flags.BoolVar(&f.watch, "watch", false, "apply what changes in the work tree, as it is saved")
+	flags.StringVar(&f.target, "target", "", "`NAME` of the target or cluster to load, if there are several")
+	flags.BoolVar(&f.verify, "verify", false, "compare the server's responses with those of a scan, and end")
+	flags.BoolVar(&f.watch, "watch", false, "apply changes of the work tree when files are saved")
 	flags.BoolVar(&f.empty, "empty", false, "load nothing")
-	flags.StringVar(&f.dataDir, "data-dir", "", "keep the data in this `DIR`, and begin with what is there")
-	flags.IntVar(&f.port, "port", 0, "the `PORT` on 127.0.0.1 (default any that is free)")
+	flags.StringVar(&f.dataDir, "data-dir", "", "store the data in this `DIR`, and start with the data in it")
+	flags.IntVar(&f.port, "port", 0, "`PORT` on 127.0.0.1 (default any free port)")
 	f.scan.RegisterState(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("data-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)) // it exists
 	return cmd

@@ -17,48 +17,48 @@ func newScanCommand(p cli.Process) *cobra.Command {
 	f := scan.NewFlags()
 	cmd := &cobra.Command{
 		Use:   "scan [PATH...]",
-		Short: "Judge a change, or everything there is",
-		Long: `Judge what the API server would say to the objects of a repository.
+		Short: "Judge a change, or all objects",
+		Long: `Judge the objects of a repository as the cluster's API server would.
 
 PATH is a directory, by default the current one, a file, or - for standard input.
-Of a directory the roots at or below it are judged. Of a file the objects that are
-written in it are judged, as the roots that use the file render them: of a patch, a
-kustomization or values all objects of these roots. A file that no root uses is judged
-as it is written. Of Kustomizations and HelmReleases of Flux, and Applications and
-ApplicationSets of Argo CD, that are written in PATH, what they deploy is judged too.
-What is in PATH and deployed from elsewhere is judged as its deployer applies it. A
-PATH with nothing to judge is a mistake. Inside a git repository what may judge them -
-policies, Namespaces, CRDs - is looked for in the whole repository. Standard input, and
-files outside of a repository, are judged by themselves and by what --policies and
---context give.
+For a directory, the roots at or below it are judged. For a file with objects, these
+objects are judged, as the roots that use the file render them; for a patch, a
+kustomization or values, all objects of these roots. A file that no root uses is
+judged as it is written. For Kustomizations and HelmReleases of Flux, and Applications
+and ApplicationSets of Argo CD in PATH, the objects that they deploy are judged too.
 
-Without --base every object is judged as created. With --base, what changed
-since the merge base is judged as created, updated or deleted; objects that did
-not change are judged again when a policy that reaches them did.
+Objects in PATH are judged as their deployer applies them. It is an error if PATH has
+nothing to judge. Inside a git repository, policies, Namespaces and CRDs of the whole
+repository count. For standard input, and for files outside of a repository, only the
+input, --policies and --context count.
 
-Configuration is read from ` + config.FileName + ` at the top of the base; flags win over it.
+Without --base every object is judged as created. With --base, the changes since the
+merge base are judged as creations, updates and deletions; unchanged objects are judged
+again if a policy that applies to them changed.
+
+Configuration is read from ` + config.FileName + ` at the top of the base; flags take precedence.
 
 Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
 configuration, 3 the scan could not be completed (a root does not render).`,
 		Example: `  # Every object of the work tree, as if the cluster were empty
   preadmit scan
 
-  # What this branch changes, uncommitted work included
+  # The changes of this branch and of the work tree
   preadmit scan --base origin/main
 
-  # Some manifests only
+  # One manifest
   preadmit scan apps/shop/deployment.yaml
 
-  # What is rendered elsewhere
+  # The output of another tool
   kustomize build overlays/production | preadmit scan --policies policies -
 
-  # A pull request in CI: a SARIF file besides the text
+  # A pull request in CI, with a SARIF file
   preadmit scan --base origin/main --head HEAD -o preadmit.sarif
 
   # Two directories, no git
   preadmit scan --base-path before after
 
-  # What only the cluster knows
+  # With Namespaces and CRDs of the cluster
   kubectl get ns,crd -o yaml | preadmit scan --base origin/main --context -`,
 		Args: scan.PathArguments(f),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runScan(cmd.Context(), p, f) },

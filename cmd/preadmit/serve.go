@@ -24,21 +24,21 @@ func newServeCommand(p cli.Process) *cobra.Command {
 	var dev bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer on pull requests, as a GitHub App",
-		Long: `Answer on pull requests, as a GitHub App: take GitHub's webhooks, judge what each
-pull request changes, and tell it in a check run, a comment and code scanning.
+		Short: "Judge pull requests as a GitHub App",
+		Long: `Run a GitHub App: receive webhooks, judge the change of each pull request, and
+publish the result as a check run, a comment and to code scanning.
 
 Every setting has a flag, an environment variable and a key of the configuration
 file, in that order of precedence: --scan-memory, PREADMIT_SCAN_MEMORY, scan.memory.
 Secrets have no flag: they are files, or environment variables. Files with secrets
 are read again when they change, and at once on SIGHUP.
 
-With --dev the service starts without an App, on this machine only, and /setup makes
-one; see docs/github-app.md.
+With --dev the service starts without an App, on this machine only, and the page
+/setup creates one; see docs/github-app.md.
 
-SIGTERM and SIGINT end it once running scans are done, or given back to the queue
-after the time of --drain; a second one ends it at once.`,
-		Example: `  # For a first look, without an App
+On SIGTERM or SIGINT the service ends when running scans are done; after the time of
+--drain they return to the queue. A second signal ends it at once.`,
+		Example: `  # Try it without an App
   preadmit serve --dev
 
   # With an App; see docs/serve.md
@@ -48,7 +48,7 @@ after the time of --drain; a second one ends it at once.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&config, "config", "", "configuration `FILE` (YAML)")
-	flags.BoolVar(&dev, "dev", false, "for trying: no App is needed, only this machine may reach the service")
+	flags.BoolVar(&dev, "dev", false, "for development: without an App, and only this machine can reach the service")
 	given := registerSettings(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s := webhooks.Sources{Flags: given(), Getenv: p.Getenv, Environ: p.Environ, File: config, Dev: dev}

@@ -27,19 +27,21 @@ func newSnapshotCommand(p cli.Process) *cobra.Command {
 	f := &snapshotFlags{kinds: cli.Words{Kind: "KIND"}, also: cli.Words{Kind: "KIND"}}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Read from a cluster what judges requests, into a file for --context",
-		Long: `Read from a cluster what judges requests - Namespaces, CustomResourceDefinitions,
-policies, bindings and their params, RBAC, classes, LimitRanges, ServiceAccounts -
-and write it as one file for --context, or for context in the configuration.
+		Short: "Save what decides about requests in a cluster to a file for --context",
+		Long: `Read the objects that decide about requests from a cluster - Namespaces,
+CustomResourceDefinitions, policies, bindings and their params, RBAC, classes,
+LimitRanges, ServiceAccounts - and write them to one file for --context, or for
+context in the configuration.
 
-Nothing is written to the cluster, and nothing is read but lists of these kinds.
-Of Secrets, which are read only if asked for or if policies take them as params,
-the values are left out. The file says when it was taken, and of which kinds it
-is complete: what is in neither the file nor the repository does not exist.
+Nothing is written to the cluster, and only lists of these kinds are read.
+Secrets are read only with --also Secret, or if policies use them as params, and
+without their values. The file contains the time of the snapshot and the kinds
+that are complete: an object of such a kind that is neither in the file nor in
+the repository does not exist.
 
 Exit code: 0 written, 2 wrong usage, 3 the cluster or one of the kinds could not
-be read; what was read is written.`,
-		Example: `  # What judges requests in the cluster of the current context
+be read; the other kinds are written.`,
+		Example: `  # The cluster of the current context
   preadmit snapshot -o cluster.yaml
   preadmit scan --context cluster.yaml
 
@@ -50,12 +52,12 @@ be read; what was read is written.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `FILE` (default as kubectl has it)")
-	flags.StringVar(&f.context, "kube-context", "", "`NAME` of a context in it, in place of the current one")
-	flags.Var(&f.kinds, "kind", "read this `KIND` instead of those above: KIND or KIND.GROUP (repeatable)")
-	flags.Var(&f.also, "also", "read this `KIND` as well (repeatable)")
-	flags.BoolVar(&f.secretValues, "secret-values", false, "write the values of Secrets, too")
-	flags.StringVarP(&f.output, "output", "o", "-", "write to this `FILE`, readable for you alone; - is stdout")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `FILE` (default that of kubectl)")
+	flags.StringVar(&f.context, "kube-context", "", "`NAME` of a context of the kubeconfig (default the current one)")
+	flags.Var(&f.kinds, "kind", "read only this `KIND`, as KIND or KIND.GROUP (repeatable)")
+	flags.Var(&f.also, "also", "also read this `KIND` (repeatable)")
+	flags.BoolVar(&f.secretValues, "secret-values", false, "also write the values of Secrets")
+	flags.StringVarP(&f.output, "output", "o", "-", "write to this `FILE`, which only you can read; - for stdout")
 	return cmd
 }
 
@@ -98,15 +100,15 @@ func runSnapshot(ctx context.Context, p cli.Process, f *snapshotFlags) error {
 }
 
 func newContextCommand(p cli.Process) *cobra.Command {
-	cmd := &cobra.Command{Use: "context", Short: "Look at a snapshot of a cluster", Args: noArgs,
+	cmd := &cobra.Command{Use: "context", Short: "Inspect a snapshot of a cluster", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var most time.Duration
 	check := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Say how old a snapshot is, and of what it is complete",
-		Long: `Say when a snapshot was taken, of which cluster, and of which kinds it is complete.
+		Short: "Print the age of a snapshot and the kinds that are complete",
+		Long: `Print when a snapshot was taken, from which cluster, and which kinds are complete.
 
-Exit code: 0, 1 it is older than --max-age, 2 wrong usage.`,
+Exit code: 0 printed, 1 the snapshot is older than --max-age, 2 wrong usage.`,
 		Example: `  # In CI: is it older than a week?
   preadmit context check cluster.yaml --max-age 168h`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -117,7 +119,7 @@ Exit code: 0, 1 it is older than --max-age, 2 wrong usage.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return checkContext(p, args[0], most, time.Now()) },
 	}
-	check.Flags().DurationVar(&most, "max-age", 0, "fail if it is older than this `TIME`; 0 never fails")
+	check.Flags().DurationVar(&most, "max-age", 0, "fail if the snapshot is older than this `DURATION`; 0 for no limit")
 	cmd.AddCommand(check)
 	return cmd
 }

@@ -37,31 +37,31 @@ func newTestCommand(p cli.Process) *cobra.Command {
 	f := &testFlags{format: cli.Choice{Value: "text", Known: format.TestFormats()}}
 	cmd := &cobra.Command{
 		Use:   "test [DIR...]",
-		Short: "Test policies with suites of requests",
-		Long: `Run suites of admission requests through policies and compare the answers with
-what is expected.
+		Short: "Test policies with suites of admission requests",
+		Long: `Evaluate suites of admission requests and compare the responses with the expected
+ones.
 
 A suite is a directory with requests.yaml and, as needed, policies.yaml,
 context.yaml (Namespaces, CRDs, params, RBAC) and expected.yaml. DIR is a suite or
-holds suites at any depth; by default it is the current directory, without what is
-in directories named testdata.
+contains suites at any depth; the default is the current directory, except
+directories named testdata.
 
-expected.yaml may state only what matters: fields that an entry does not state are
-not compared, and a request without an entry is only run. With recordedFrom the
-file is a record of everything.
+expected.yaml may be partial: a field that an entry does not have is not compared,
+and a request without an entry is evaluated only. With recordedFrom, every
+response is compared as a whole.
 
-Exit code: 0 all agree, 1 some answers are not as expected, 2 wrong usage or a
+Exit code: 0 all responses are as expected, 1 some are not, 2 wrong usage or a
 broken suite.`,
 		Example: `  # All suites below the current directory
   preadmit test
 
-  # One suite, and of it the requests whose name starts with scale
+  # Requests of one suite whose name starts with scale
   preadmit test --run '^scale' policies/replicas
 
-  # Accept the answers as they are
+  # Write the actual responses to expected.yaml
   preadmit test --update policies/replicas
 
-  # For a CI that reads JUnit
+  # JUnit, for CI
   preadmit test --format junit policies > junit.xml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.dirs = args
@@ -75,11 +75,11 @@ broken suite.`,
 func (f *testFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.run, "run", "", "only the requests whose name matches this `REGEXP`")
-	flags.BoolVar(&f.update, "update", false, "write the answers to expected.yaml")
+	flags.StringVar(&f.run, "run", "", "run only requests whose name matches this `REGEXP`")
+	flags.BoolVar(&f.update, "update", false, "write the actual responses to expected.yaml")
 	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.Known, ", "))
 	f.release.Register(cmd)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every request with its answer")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every request with its response")
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
 		cli.Completions(f.format.Known), cobra.ShellCompDirectiveNoFileComp))

@@ -17,19 +17,20 @@ func newTreeCommand(p cli.Process) *cobra.Command {
 	f := newRenderFlags()
 	cmd := &cobra.Command{
 		Use:   "tree",
-		Short: "Show what of the repository is deployed to which cluster",
-		Long: `Show what of the repository is deployed to which cluster: the entry points of
-Flux, the Kustomizations they lead to, how many objects each renders to, and what
-is not rendered and why.
+		Short: "Show what the repository deploys to each cluster",
+		Long: `Show what the repository deploys to each cluster: the entry points, the
+Kustomizations, HelmReleases and Applications below them, how many objects each
+renders to, and what is not rendered, with the reason.
 
-Without --entry, the entry points are found: directories that flux bootstrap made,
-FluxInstances, and Kustomizations that nothing in the repository applies.
+Without --entry, preadmit finds the entry points: directories that flux bootstrap
+made, FluxInstances, and Kustomizations and Applications that nothing in the
+repository applies.
 
 Exit code: 0 shown, 2 wrong usage or configuration, 3 the tree cannot be read.`,
-		Example: `  # What is deployed
+		Example: `  # All clusters
   preadmit tree
 
-  # One cluster only, as a program reads it
+  # One cluster, as JSON
   preadmit tree --entry clusters/production --format json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTree(cmd.Context(), p, f) },

@@ -16,25 +16,26 @@ func newUpgradeCommand(p cli.Process) *cobra.Command {
 	f.Release.Between = true
 	cmd := &cobra.Command{
 		Use:   "upgrade --to VERSION [PATH...]",
-		Short: "Show what breaks when the cluster gets another Kubernetes version",
-		Long: `Judge every object of a tree as created by the API servers of two versions of
-Kubernetes, and report what only the second one says: removed and deprecated
-APIs, validation that became stricter, policies that no longer compile.
+		Short: "Show what an upgrade of Kubernetes breaks",
+		Long: `Judge the creation of every object with two versions of Kubernetes, and report
+the findings that only the second version has: removed and deprecated APIs,
+stricter validation, policies that no longer compile.
 
-What both say is existing and not shown without --existing, what only the first
-says is resolved. PATH, configuration and formats are those of preadmit scan.
+Findings of both versions are existing, and are shown only with --existing.
+Findings of the first version alone are resolved. PATH, configuration and formats
+are those of preadmit scan.
 
 Exit code: 0 nothing new at or above --fail-on, 1 findings, 2 wrong usage or
 configuration, 3 the scan could not be completed (a root does not render).`,
-		Example: `  # From the version in ` + "`.preadmit.yaml`" + `, or the one before
+		Example: `  # From the version in ` + "`.preadmit.yaml`" + `, or else the previous one
   preadmit upgrade --to 1.36
 
-  # Several at once
+  # Over several versions
   preadmit upgrade --from 1.33 --to 1.36 clusters/production`,
 		Args: scan.PathArguments(f),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runUpgrade(cmd.Context(), p, f) },
 	}
-	cmd.Flags().StringVar(&f.Head, "head", "", "judge this `REV` instead of the work tree")
+	cmd.Flags().StringVar(&f.Head, "head", "", "judge this revision `REV` instead of the work tree")
 	f.RegisterJudging(cmd)
 	f.RegisterApplier(cmd)
 	return cmd

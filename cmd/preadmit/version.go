@@ -13,7 +13,7 @@ import (
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version and what it was built with",
+		Short:   "Print the version and the versions of its libraries",
 		Example: "  preadmit version",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

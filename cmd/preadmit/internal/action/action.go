@@ -34,24 +34,24 @@ func NewCommand(p cli.Process) *cobra.Command {
 	f.scan.Fetch = artifacts.LockedMode()
 	cmd := &cobra.Command{
 		Use:   "action [PATH]",
-		Short: "Judge the change that a workflow of GitHub Actions runs for",
-		Long: `Judge the change that a workflow of GitHub Actions runs for, and tell it there.
+		Short: "Judge the change of a GitHub Actions workflow run",
+		Long: `Judge the change of a GitHub Actions workflow run, and publish the report.
 
-The event says what is compared: of a pull request, its merge commit with that
-commit's first parent; of a push, what it replaced with what it brought; of a
-merge queue, the group with its base. On workflow_dispatch everything is judged.
-Commits that the checkout does not have are fetched.
+The event determines the commits: for a pull request, its merge commit and the
+first parent of that commit; for a push, the commits before and after it; for a
+merge queue, the group and its base. On workflow_dispatch all objects are judged.
+Commits that the checkout lacks are fetched.
 
-The report goes to the log, the annotations and the summary of the run, and on
-request to a check run, a comment and code scanning. What the token does not
-allow is left out, and told.
+The report is written to the log, the annotations and the summary of the run and,
+with the flags below, to a check run, a comment and code scanning. If the token
+does not permit one of these, it is left out, and the log has the reason.
 
-Every flag has an input: --fail-on is read from INPUT_FAIL_ON, and repeatable
-flags take one value a line. There is no flag for the token: it is the input
-github-token, or GITHUB_TOKEN.
+Every flag has an input: --fail-on is INPUT_FAIL_ON, and repeatable flags take one
+value per line. The token is the input github-token, or GITHUB_TOKEN; it has no
+flag.
 
-Exit codes are those of preadmit scan; 3 also when the report could not be
-published for a reason that is not the token's.`,
+Exit codes are those of preadmit scan; 3 also if the report could not be published
+for a reason other than the rights of the token.`,
 		Example: `  # In a workflow; see docs/action.md
   preadmit action --comment --sarif`,
 		Args: scan.PathArgument(f.scan),
@@ -68,13 +68,13 @@ published for a reason that is not the token's.`,
 
 func (f *flags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.scan.Base, "base", "", "judge what changed since the merge base with this `REV`, whatever the event says")
+	flags.StringVar(&f.scan.Base, "base", "", "judge the changes since the merge base with this revision `REV`, whatever the event is")
 	f.scan.RegisterJudging(cmd)
-	flags.BoolVar(&f.checkRun, "check-run", false, "also make a check run, with annotations (checks: write)")
-	flags.BoolVar(&f.comment, "comment", false, "also keep one comment on the pull request (pull-requests: write)")
+	flags.BoolVar(&f.checkRun, "check-run", false, "also create a check run with annotations (checks: write)")
+	flags.BoolVar(&f.comment, "comment", false, "also write one comment on the pull request, and update it (pull-requests: write)")
 	flags.BoolVar(&f.sarif, "sarif", false, "also upload SARIF to code scanning (security-events: write)")
-	flags.StringVar(&f.name, "name", "", "`NAME` of the check run, and what tells comments apart (default \"preadmit\")")
-	flags.StringVar(&f.from, "from", "", "publish this `REPORT` of another run instead of judging; for workflow_run")
+	flags.StringVar(&f.name, "name", "", "`NAME` of the check run; comments of different names are separate (default \"preadmit\")")
+	flags.StringVar(&f.from, "from", "", "publish this `REPORT` of another run instead of a scan; for workflow_run")
 }
 
 // run is one run of the command.

@@ -37,12 +37,12 @@ func NewFlags() Flags { return Flags{hosts: cli.Words{Kind: "HOST"}} }
 
 // RegisterDir declares the flag for the directory of the store.
 func (f *Flags) RegisterDir(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "artifact-dir", "", "the `DIR` that fetched artifacts are kept in (default preadmit/artifacts in the user's cache directory)")
+	flags.StringVar(&f.dir, "artifact-dir", "", "`DIR` of fetched artifacts (default preadmit/artifacts in the user's cache directory)")
 }
 
 // RegisterGiven declares the flag for a directory of charts.
 func (f *Flags) RegisterGiven(flags *pflag.FlagSet) {
-	flags.StringVar(&f.given, "artifacts", "", "`DIR` with archives of charts and their list, "+store.IndexName)
+	flags.StringVar(&f.given, "artifacts", "", "`DIR` with archives of charts and their "+store.IndexName)
 }
 
 // Given opens the directory of charts. It returns nil if no flag names one.
@@ -63,9 +63,9 @@ func (f *Flags) Given() (artifact.Contents, error) {
 // Register declares all flags except --artifacts.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	f.RegisterDir(flags)
-	flags.StringVar(&f.credentials, "credentials", "", "`FILE` that says which hosts get which credentials")
-	flags.StringVar(&f.authorities, "ca-file", "", "PEM `FILE` of more authorities that sign certificates of hosts")
-	flags.Var(&f.hosts, "private-host", "a `HOST` that may be at a private address, with its port if it is not 443 (repeatable)")
+	flags.StringVar(&f.credentials, "credentials", "", "`FILE` with credentials of hosts")
+	flags.StringVar(&f.authorities, "ca-file", "", "PEM `FILE` with more certificate authorities")
+	flags.Var(&f.hosts, "private-host", "`HOST` that may have a private address, with its port if that is not 443 (repeatable)")
 }
 
 // Store opens the store.

@@ -43,10 +43,10 @@ func (m *Mode) Register(flags *pflag.FlagSet) {
 	}
 	m.lock = cli.Choice{Value: lockBase, Known: []string{lockBase, lockNone}}
 	m.Allow.Kind = "PATTERN"
-	flags.Var(&m.what, "fetch", "fetch what lies elsewhere: `WHAT` is locked (what the lock or configuration of the base has), asked (also what the base asks for without a lock) or off")
+	flags.Var(&m.what, "fetch", "fetch remote bases, files and charts: `WHAT` is locked (those in the lock or configuration of the base), asked (also those that the base uses without a lock) or off")
 	flags.Lookup("fetch").NoOptDefVal = string(fetchAsked)
-	flags.Var(&m.lock, "lock", "the `LOCK` that counts: base, or none, as if there were no preadmit.lock")
-	flags.Var(&m.Allow, "allow", "a `PATTERN` of URLs that a change may bring, besides those of the configuration (repeatable)")
+	flags.Var(&m.lock, "lock", "`LOCK` to use: that of the base, or none")
+	flags.Var(&m.Allow, "allow", "`PATTERN` of URLs that a change may add, besides those of the configuration (repeatable)")
 }
 
 // On reports whether anything may be fetched.

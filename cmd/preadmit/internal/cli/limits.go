@@ -41,8 +41,8 @@ func NewLimits() Limits {
 
 // Register declares the flags.
 func (l *Limits) Register(flags *pflag.FlagSet) {
-	flags.DurationVar(&l.timeout, "timeout", l.timeout, "end a scan that takes longer than this `DURATION` with exit code 3; 0 for no limit")
-	flags.Int64Var(&l.memory, "memory-limit", l.memory, "end a scan that needs more than this many `MIB` of memory with exit code 3; 0 for no limit")
+	flags.DurationVar(&l.timeout, "timeout", l.timeout, "end a scan with exit code 3 after this `DURATION`; 0 for no limit")
+	flags.Int64Var(&l.memory, "memory-limit", l.memory, "end a scan with exit code 3 if it needs more than this many `MIB` of memory; 0 for no limit")
 }
 
 // Check returns an error if a limit is negative.

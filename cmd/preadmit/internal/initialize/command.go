@@ -24,18 +24,18 @@ func NewCommand(p cli.Process) *cobra.Command {
 	f := &flags{path: ".", ci: cli.Choice{Value: ciAuto, Known: []string{ciAuto, ciGitHub, ciGitLab, ciNone}}}
 	cmd := &cobra.Command{
 		Use:   "init [PATH]",
-		Short: "Write the files to begin with",
-		Long: `Look at a repository and write the files to begin with: .preadmit.yaml, a workflow
-that judges each pull request, and first policies if the repository has none. They
-are written at the top of the repository that PATH is in, with comments.
+		Short: "Write a configuration, a workflow and first policies",
+		Long: `Inspect a repository and write the first files: .preadmit.yaml, a workflow that
+judges each pull request, and first policies if the repository has none. They are
+written at the top of the repository that contains PATH, with comments.
 
-A file that exists is kept as it is.
+Existing files do not change.
 
-Exit code: 0 written or kept, 2 wrong usage, 3 a file could not be written.`,
-		Example: `  # See what would be written
+Exit code: 0 written, or all exist, 2 wrong usage, 3 a file could not be written.`,
+		Example: `  # Print the files
   preadmit init --dry-run
 
-  # Write it, and judge everything there is
+  # Write the files, and judge all objects
   preadmit init
   preadmit scan`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ Exit code: 0 written or kept, 2 wrong usage, 3 a file could not be written.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), p, f) },
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().Var(&f.ci, "ci", "the `SYSTEM` that runs it: "+strings.Join(f.ci.Known, ", "))
+	cmd.Flags().Var(&f.ci, "ci", "CI `SYSTEM`: "+strings.Join(f.ci.Known, ", "))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the files instead of writing them")
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions(cli.Completions(f.ci.Known), cobra.ShellCompDirectiveNoFileComp))

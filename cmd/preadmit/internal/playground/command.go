@@ -35,20 +35,20 @@ func NewCommand(p cli.Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "playground",
 		Short: "Try policies in a browser",
-		Long: `Serve a page on this machine on which to try policies: policies and bindings, an
-object and the state of the cluster are given as YAML, and the page says what
-the API server answers, which field decides whether a policy applies, and what
-each part of each expression gives.
+		Long: `Serve a page for trying policies on this machine. Policies and bindings, an object
+and the state of the cluster are YAML; the page shows the response of the API
+server, the field that decides whether a policy applies, and the value of each
+part of each expression.
 
-The page is opened in a browser. It reaches nothing but this program, which runs
-until Ctrl-C. What is typed is judged in a process of its own, in a jail where
-the system has one.
+The page opens in a browser, and connects only to this program, which runs until
+Ctrl-C. The input is judged in a separate process, in a jail if the system supports
+it.
 
 Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 		Example: `  # Open the page
   preadmit playground
 
-  # Only say where it is
+  # Only print the URL
   preadmit playground --no-browser --port 8090`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -64,8 +64,8 @@ Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().IntVar(&port, "port", 0, "the `PORT` on 127.0.0.1 (default any that is free)")
-	cmd.Flags().BoolVar(&stay, "no-browser", false, "open no browser")
+	cmd.Flags().IntVar(&port, "port", 0, "`PORT` on 127.0.0.1 (default any free port)")
+	cmd.Flags().BoolVar(&stay, "no-browser", false, "do not open a browser")
 	return cmd
 }
 
@@ -75,7 +75,7 @@ func NewJudgeCommand(p cli.Process) *cobra.Command {
 	var version string
 	cmd := &cobra.Command{
 		Use:    JudgeCommand,
-		Short:  "Judge what is tried on the playground (used by preadmit itself)",
+		Short:  "Judge requests of the playground (used by preadmit itself)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -27,8 +27,8 @@ func (f *CacheFlags) Dir() string { return f.dir }
 
 // Register declares the flags.
 func (f *CacheFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "cache-dir", "", "keep what roots render to in this `DIR`, and take from there what did not change")
-	flags.Int64Var(&f.size, "cache-size", 512, "the `MIB` to which that directory is cut at the end")
+	flags.StringVar(&f.dir, "cache-dir", "", "store rendered objects in this `DIR`, and reuse those that did not change")
+	flags.Int64Var(&f.size, "cache-size", 512, "largest size of that directory after a run, in `MIB`")
 }
 
 // OpenCache opens the cache. It returns nil without --cache-dir.

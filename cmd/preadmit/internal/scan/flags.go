@@ -66,20 +66,20 @@ func NewFlags() *Flags {
 // Register declares all flags on cmd. Usage texts quote the name of the argument.
 func (f *Flags) Register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Base, "base", "", "judge what changed since the merge base with this `REV`")
-	flags.StringVar(&f.Head, "head", "", "judge this `REV` instead of the work tree")
-	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
+	flags.StringVar(&f.Base, "base", "", "judge the changes since the merge base with this revision `REV`")
+	flags.StringVar(&f.Head, "head", "", "judge this revision `REV` instead of the work tree")
+	flags.StringVar(&f.BasePath, "base-path", "", "compare with this directory `DIR` instead of a revision, without git")
 	f.RegisterJudging(cmd)
 	f.Artifacts.RegisterGiven(flags)
-	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
+	flags.Var(&f.By, "by", "in text, print totals by `WHAT` instead of findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 	f.RegisterApplier(cmd)
-	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "the API server's flag: the `RANGE` of node ports (default 30000-32767)")
-	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
+	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "flag of the API server: `RANGE` of node ports (default 30000-32767)")
+	flags.BoolVar(&f.capture, "capture", false, "also report every request with its response and the objects as policies see them, including whole Secrets; for json")
 }
 
 // RegisterApplier declares the flag that names the tool that applies objects.
 func (f *Flags) RegisterApplier(cmd *cobra.Command) {
-	cmd.Flags().Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
+	cmd.Flags().Var(&f.applier, "applier", "`TOOL` that applies objects of roots without a deployer in the repository: "+strings.Join(f.applier.Known, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -89,24 +89,24 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.SortFlags = false
 	f.Given = flags.Changed
 	f.registerGiven(flags)
-	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
-	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create for workloads")
 	f.Release.Register(cmd)
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
-	flags.Var(&f.FailOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
+	flags.Var(&f.FailOn, "fail-on", "weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
 	flags.BoolVar(&f.RequirePolicies, "require-policies", false, "end with exit code 3 if no policy is in force")
-	flags.BoolVar(&f.Existing, "existing", false, "show findings that the base has too, and let them fail the run")
-	flags.BoolVar(&f.Diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
+	flags.BoolVar(&f.Existing, "existing", false, "show findings that the base also has, and let them fail the run")
+	flags.BoolVar(&f.Diff, "diff", false, "also report how the rendered objects change, in formats that show it; html implies it")
 	flags.Var(&f.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.Format.Known, ", "))
-	flags.VarP(&f.Outputs, "output", "o", "write the report to a file too, `[FORMAT=]FILE`; - is stdout. A terminal then gets no text unless --format asks for it (repeatable)")
-	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`, - for stdout; a terminal then gets no text without --format (repeatable)")
+	flags.Var(&f.Color, "color", "`WHEN` to use colours in text: auto, always or never")
 	f.Cache.Register(flags)
 	f.Fetch.Register(flags)
-	flags.BoolVar(&f.offline, "offline", false, "reach no network, whatever else is said")
+	flags.BoolVar(&f.offline, "offline", false, "do not use the network, whatever other flags are given")
 	f.Artifacts.Register(flags)
 	f.limits.Register(flags)
-	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "print more: what was compared, audit annotations, timings")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print only denials and the summary")
 	for _, c := range []struct {
 		name  string
 		known []string
@@ -123,12 +123,12 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 // registerGiven declares the flags for input besides the tree, for the selection of roots, and for the
 // user who applies them.
 func (f *Flags) registerGiven(flags *pflag.FlagSet) {
-	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
-	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
-	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
-	flags.Var(&f.exclude, "exclude", "no root at or below a directory that matches this `GLOB` (repeatable)")
-	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
-	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	flags.Var(&f.Policies, "policies", "`PATH` of YAML with more policies than those of the repository (repeatable)")
+	flags.Var(&f.Context, "context", "YAML `FILE` with Namespaces, CRDs, params, RBAC and policies of a cluster, - for stdin (repeatable)")
+	flags.Var(&f.Roots, "roots", "only roots that match this `GLOB`, or with a leading ! only those that do not; ** matches any number of directories (repeatable)")
+	flags.Var(&f.exclude, "exclude", "leave out roots at or below directories that match this `GLOB` (repeatable)")
+	flags.StringVar(&f.As, "as", "", "`USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
+	flags.Var(&f.AsGroups, "as-group", "`GROUP` of that user (repeatable)")
 }
 
 // RegisterState declares the flags for the state of a cluster: a tree, input besides it, and the
@@ -136,17 +136,17 @@ func (f *Flags) registerGiven(flags *pflag.FlagSet) {
 func (f *Flags) RegisterState(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Given = flags.Changed
-	flags.StringVar(&f.Head, "head", "", "the state of this `REV` instead of the work tree")
+	flags.StringVar(&f.Head, "head", "", "use this revision `REV` instead of the work tree")
 	f.registerGiven(flags)
-	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
-	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.Var(&f.applier, "applier", "`TOOL` that applies objects of roots without a deployer in the repository: "+strings.Join(f.applier.Known, ", "))
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "`RESTRICTOR` of the files that kustomizations may load: "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	f.Cache.Register(flags)
 	f.Artifacts.RegisterGiven(flags)
 	f.Fetch.Register(flags)
-	flags.BoolVar(&f.offline, "offline", false, "fetch nothing, whatever else is said")
+	flags.BoolVar(&f.offline, "offline", false, "fetch nothing, whatever other flags are given")
 	f.Artifacts.Register(flags)
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only what the server refuses and what does not render")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print only refused objects and roots that do not render")
 	for name, known := range map[string][]string{"applier": f.applier.Known, "load-restrictor": f.LoadRestrictor.Known} {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))

@@ -33,15 +33,15 @@ type ReleaseFlags struct {
 func (f *ReleaseFlags) Register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	if f.Between {
-		flags.StringVar(&f.to, "to", "", "the `VERSION` of Kubernetes that the cluster is to have: "+strings.Join(release.Minors(), ", "))
-		flags.StringVar(&f.from, "from", "", "the `VERSION` that it has (default that of "+config.FileName+", or the one before --to)")
+		flags.StringVar(&f.to, "to", "", "`VERSION` of Kubernetes after the upgrade: "+strings.Join(release.Minors(), ", "))
+		flags.StringVar(&f.from, "from", "", "`VERSION` of Kubernetes before the upgrade (default that of "+config.FileName+", or else the one before --to)")
 		f.registerSettings(flags)
 		for _, name := range []string{"from", "to"} { // the only error is a flag that does not exist
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
 		}
 		return
 	}
-	flags.StringVar(&f.version, "kubernetes-version", "", "judge as the API server of this `VERSION` does: "+strings.Join(release.Minors(), ", ")+", or a release of these (default "+release.Latest+")")
+	flags.StringVar(&f.version, "kubernetes-version", "", "`VERSION` of the API server: "+strings.Join(release.Minors(), ", ")+", or a patch release of these (default "+release.Latest+")")
 	f.registerSettings(flags)
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("kubernetes-version", cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
@@ -50,8 +50,8 @@ func (f *ReleaseFlags) Register(cmd *cobra.Command) {
 }
 
 func (f *ReleaseFlags) registerSettings(flags *pflag.FlagSet) {
-	flags.StringVar(&f.gates, "feature-gates", "", "the API server's flag: `GATES` like HPAScaleToZero=true,ImageVolume=false")
-	flags.StringVar(&f.apis, "runtime-config", "", "the API server's flag: `APIS` like resource.k8s.io/v1beta2=true,api/beta=true")
+	flags.StringVar(&f.gates, "feature-gates", "", "flag of the API server: `GATES` such as HPAScaleToZero=true,ImageVolume=false")
+	flags.StringVar(&f.apis, "runtime-config", "", "flag of the API server: `APIS` such as resource.k8s.io/v1beta2=true,api/beta=true")
 }
 
 // Check returns an error if a version, feature gates or runtime config are invalid.
