@@ -34,7 +34,7 @@ func (o *Object) Variables() []Unknown {
 	return FieldsWith(o.Content(), func(text string) string {
 		for _, found := range variable.FindAllString(text, -1) {
 			if found[1] != '$' {
-				return fmt.Sprintf("it holds %s, and nothing in the repository says what substitutes it", found)
+				return fmt.Sprintf("it contains %s, and the repository does not define its value", found)
 			}
 		}
 		return ""

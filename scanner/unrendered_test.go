@@ -18,7 +18,7 @@ const (
 	remoteFails = `remote resource "https://example.com/x.yaml" is not fetched: preadmit fetch gets it`
 	notRendered = "this root does not render, as it did not before the change, and is not judged: " + twiceFails
 	unreadable  = "error : " + twiceFails
-	notAsked    = "policies and bindings that this root may hold were not asked, because it does not render: "
+	notAsked    = "policies and bindings that this root may contain were not evaluated, because it does not render: "
 )
 
 // TestRootsThatNeverRendered checks that the effect of a change on a root that renders on neither

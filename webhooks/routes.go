@@ -58,7 +58,7 @@ func (s *Service) health(r chi.Router) {
 }
 
 // notStarted is why a service is not ready before the queue is open.
-const notStarted = "the service is starting; the log says what it waits for"
+const notStarted = "the service is starting; see its log"
 
 // unready returns why no delivery should be sent here, or "". A service that has no App yet
 // accepts deliveries, for later.
@@ -98,7 +98,7 @@ func (r *readiness) check() string {
 	r.why = ""
 	if err := r.try(ctx); err != nil {
 		r.log.Warn("not ready", "error", err)
-		r.why = "the queue takes nothing; the log says why"
+		r.why = "the queue accepts no jobs; see the log"
 	}
 	r.then = time.Now()
 	return r.why

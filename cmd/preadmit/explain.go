@@ -196,7 +196,7 @@ func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.Exp
 	f.revisions(saved.Change)
 	change, err := scan.Open(f.scan)
 	if err != nil {
-		return nil, fmt.Errorf("open the revisions of %s%s: %w", f.from, f.orPath("; PATH says where the repository is"), err)
+		return nil, fmt.Errorf("open the revisions of %s%s: %w", f.from, f.orPath("; PATH is the directory of the repository"), err)
 	}
 	if now, then := change.Head.Revision.Commit, saved.Change.Head.Commit; now != then {
 		return nil, cli.Usagef("--from %s: the report is of %s, and PATH is at %s: scan again, or check that revision out", f.from, revisionName(saved.Change.Head), revisionName(change.Head.Revision))

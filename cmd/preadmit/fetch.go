@@ -155,7 +155,7 @@ func (r *fetching) checked(found *artifacts.Found) error {
 		now, there := found.Lock.Find(a)
 		switch {
 		case !locked:
-			r.printLine("missing", a, "asked for at "+found.Needed[a].String())
+			r.printLine("missing", a, "used at "+found.Needed[a].String())
 		case !there:
 			r.printLine("failed", a, artifacts.Reason(found.Failed[a]))
 		case now.Digest != before.Digest:
@@ -167,7 +167,7 @@ func (r *fetching) checked(found *artifacts.Found) error {
 	}
 	for _, a := range r.before.Artifacts() {
 		if _, ok := found.Needed[a]; !ok {
-			r.printLine("unused", a, "nothing asks for it")
+			r.printLine("unused", a, "nothing uses it")
 			bad++
 		}
 	}
@@ -201,7 +201,7 @@ func (r *fetching) describe(found *artifacts.Found) {
 		now, there := found.Lock.Find(a)
 		switch {
 		case !there:
-			r.printLine("failed", a, fmt.Sprintf("%s (asked for at %s)", artifacts.Reason(found.Failed[a]), found.Needed[a]))
+			r.printLine("failed", a, fmt.Sprintf("%s (used at %s)", artifacts.Reason(found.Failed[a]), found.Needed[a]))
 			if locked {
 				found.Lock.Set(a, before)
 			}
@@ -213,7 +213,7 @@ func (r *fetching) describe(found *artifacts.Found) {
 	}
 	for _, a := range r.before.Artifacts() {
 		if _, ok := found.Needed[a]; !ok {
-			r.printLine("removed", a, "nothing asks for it")
+			r.printLine("removed", a, "nothing uses it")
 		}
 	}
 	_, _ = fmt.Fprintf(r.out, "%s, %d failed\n", cli.Count(len(found.Needed), "artifact", "artifacts"), len(found.Failed))

@@ -55,7 +55,7 @@ func TestFetchAttacks(t *testing.T) {
 	for i, a := range attacks {
 		line := ""
 		for each := range strings.Lines(out.String()) {
-			if strings.Contains(each, fmt.Sprintf("asked for at a%02d/kustomization.yaml:2:3", i)) {
+			if strings.Contains(each, fmt.Sprintf("used at a%02d/kustomization.yaml:2:3", i)) {
 				line = each
 			}
 		}

@@ -58,7 +58,7 @@ func TestFetchSubmodules(t *testing.T) {
 	entries := slices.DeleteFunc(strings.SplitAfter(string(locked), "\n- "), func(entry string) bool { return strings.Contains(entry, "/org/library") })
 	without := w.commit(h, map[string]string{lock.FileName: strings.TrimSuffix(strings.Join(entries, ""), "- ")})
 	has(t, w.run(0, "scan", "--offline", h.Dir), "is not there: its submodule vendor/library is git URL/org/library, version "+commit)
-	has(t, w.fetch(1, h.Dir, "--check"), "missing git URL/org/library, version "+commit+": asked for at app/kustomization.yaml:2:3")
+	has(t, w.fetch(1, h.Dir, "--check"), "missing git URL/org/library, version "+commit+": used at app/kustomization.yaml:2:3")
 
 	// A submodule of a base is allowed only by the same rules as the base.
 	change := w.commit(h, map[string]string{lock.FileName: string(locked), "app/kustomization.yaml": "nameSuffix: -x\nresources:\n- URL/org/repo//all?ref=main\n"})

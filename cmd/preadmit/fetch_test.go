@@ -135,7 +135,7 @@ func TestFetchAndScan(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/org/repo//base?ref=main\n- URL/file.yaml\n")
 	has(t, w.run(0, "scan", h.Dir), "preadmit fetch gets it")
-	has(t, w.fetch(1, h.Dir, "--check"), "missing   file URL/file.yaml: asked for at app/kustomization.yaml:3:3", "2 artifacts, 2 not as locked")
+	has(t, w.fetch(1, h.Dir, "--check"), "missing   file URL/file.yaml: used at app/kustomization.yaml:3:3", "2 artifacts, 2 not as locked")
 	has(t, w.fetch(0, h.Dir), "locked    git URL/org/repo, version main: main "+w.git.Base[:12], "2 artifacts, 0 failed")
 	locked, err := os.ReadFile(filepath.Join(h.Dir, lock.FileName))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestFetchAndScan(t *testing.T) {
 func TestFetchFails(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/file.yaml\n- URL/org/repo//base?ref=nowhere\n- https://127.0.0.1:1/a/b\n- http://example.com/a.yaml\n- git@example.com:a/b\n")
-	has(t, w.fetch(3, h.Dir), "locked    file URL/file.yaml", `there is no branch or tag "nowhere"`, "asked for at app/kustomization.yaml:3:3",
+	has(t, w.fetch(3, h.Dir), "locked    file URL/file.yaml", `there is no branch or tag "nowhere"`, "used at app/kustomization.yaml:3:3",
 		"an address of this host", "only https is fetched", "SSH", "5 artifacts, 4 failed", "4 artifacts could not be fetched")
 	has(t, w.fetch(2, h.Dir, "--check", "--update"), "give either")
 	if err := os.WriteFile(filepath.Join(h.Dir, lock.FileName), []byte("artifacts: 1\n"), 0o644); err != nil {
@@ -257,7 +257,7 @@ func TestFetchSources(t *testing.T) {
 	unit := strings.NewReplacer("{url: 'https://example.com/own'}", "{url: URL/org/repo, ref: {branch: main}}", "name: flux-system,", "name: other,", "./clusters/one", "./base\n  targetNamespace: default", "name: flux-system}\n", "name: other}\n").Replace(sync)
 	w.commit(h, map[string]string{"clusters/one/flux-system/gotk-sync.yaml": sync, "clusters/one/other.yaml": unit})
 	has(t, w.run(0, "scan", h.Dir), "its source GitRepository/flux-system/other is not this repository but URL/org/repo, which is not fetched: preadmit fetch gets it")
-	has(t, w.fetch(1, h.Dir, "--check"), "missing   git URL/org/repo, version refs/heads/main: asked for at clusters/one/other.yaml:")
+	has(t, w.fetch(1, h.Dir, "--check"), "missing   git URL/org/repo, version refs/heads/main: used at clusters/one/other.yaml:")
 	has(t, w.fetch(0, h.Dir), "locked    git URL/org/repo, version refs/heads/main: main "+w.git.Base[:12], "1 artifact, 0 failed")
 	has(t, w.run(0, "tree", "--tree", h.Dir), "Kustomization/flux-system/other", "1 object")
 	has(t, w.run(0, "render", "--tree", h.Dir, "Kustomization/flux-system/other"), "image: nginx:2")

@@ -117,7 +117,7 @@ func (f *renderFlags) check() error {
 	case f.rev != "" && f.tree != "":
 		return cli.Usagef("--tree names a plain directory and excludes --rev")
 	case f.field != "" && f.origin:
-		return cli.Usagef("--field says where the field was written, and excludes --origin")
+		return cli.Usagef("--field shows the place of the field, and cannot be used with --origin")
 	}
 	return nil
 }

@@ -243,7 +243,7 @@ func login(v *viewer) {
 	v.sees("/scans/"+id(1), "There is nothing here")
 	v.open("/")
 	v.sees("/", "There are no scans of repositories that you are known to read")
-	v.sees("/", "GitHub could not be asked whether you may read some repositories.")
+	v.sees("/", "Your access to some repositories could not be checked with GitHub.")
 	v.click(`form[action="/logout"] button`)
 	v.sees("/logout", "You are logged out")
 	v.login("alice")

@@ -122,7 +122,7 @@ func TestPagesOfTheProgram(t *testing.T) {
 	}
 	thief := &visitor{w, r, &http.Client{Jar: copyOfCookies(w, alice), Timeout: 30 * time.Second}}
 	thief.wants("GET", path, 200)
-	alice.wants("POST", "/logout", 200, "You are logged out", "!could not be asked")
+	alice.wants("POST", "/logout", 200, "You are logged out", "!could not be ended")
 	thief.wants("GET", path, 401)
 	for _, token := range w.hub.Tokens() {
 		if strings.Contains(r.log.String(), token) {

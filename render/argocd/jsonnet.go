@@ -149,7 +149,7 @@ func (d *directoryPart) evaluate(ctx context.Context, files []string, trace tree
 		return nil, nil
 	}
 	if d.opts.Isolate == nil {
-		return nil, d.refused(d.field("path"), "Jsonnet is evaluated in a process of its own only, which was not asked for")
+		return nil, d.refused(d.field("path"), "Jsonnet is evaluated only in a separate process, which is not enabled")
 	}
 	var done jsonnetResult
 	encoded, err := d.opts.Isolate(ctx, d.tree.Fsys, d.opts.Limits, WorkKind, d.job(files))

@@ -108,7 +108,7 @@ func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{Renderer: r, root: root, trace: tree.NewTrace()}
 	switch {
 	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Application == nil:
-		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object deploys this root"}
 	case root.Unit.Problem != nil:
 		u.traceSources()
 		return u, root.Unit.Problem

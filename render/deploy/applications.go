@@ -303,6 +303,6 @@ func (e *expander) assumeSelf(holders []*appHolder) {
 	e.assumed = slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
 		Severity: render.SeverityNote, Position: render.Position{Path: holders[0].root.Dir},
-		Message: fmt.Sprintf("nothing says what the URL of this repository is: sources of Argo CD at %s are taken to be it, because it has their directories (`self` in the configuration says otherwise)", e.assumed),
+		Message: fmt.Sprintf("the URL of this repository is not known: %s is assumed, because the repository has the directories of the Argo CD sources with this URL (set `self` in the configuration otherwise)", e.assumed),
 	})
 }

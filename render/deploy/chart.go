@@ -54,7 +54,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 		return err
 	}
 	if !ok {
-		n.failMissing(field, fmt.Sprintf("its chart %s is not in the repository: nothing says where it comes from", ref), nil)
+		n.failMissing(field, fmt.Sprintf("its chart %s is not in the repository, so the source of the chart is not known", ref), nil)
 		return nil
 	}
 	switch ref.Kind {
@@ -114,7 +114,7 @@ func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field s
 	o := fluxtypes.Source{}
 	switch {
 	case !ok:
-		n.failMissing(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
+		n.failMissing(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository, so its URL is not known", ref, spec.Chart, spec.Version), nil)
 	case ref.Kind != "HelmRepository":
 		n.failMissing(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
 	case kjson.UnmarshalCaseSensitivePreserveInts(found.Object.JSON, &o) != nil || o.Spec.URL == "":

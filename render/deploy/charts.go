@@ -110,7 +110,7 @@ func (e *expander) install(n *node, cluster string) error {
 	if !n.root.Unit.Release.Configured {
 		e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
 			Severity: render.SeverityNote, Position: render.Position{Path: n.root.Dir},
-			Message: "nothing in the repository says what installs this chart with Applications: somebody is taken to do so with its own values (`charts` in the configuration says otherwise)",
+			Message: "the repository does not define what installs this chart with Applications: an installation with its default values is assumed (set `charts` in the configuration otherwise)",
 		})
 	}
 	if err := e.renderNodes([]*node{n}); err != nil {

@@ -80,7 +80,7 @@ func (e *expander) exclude(n *node) {
 	u := *n.root.Unit // other results may refer to the unit in n.root
 	u.Apply.Suspended = false
 	n.root.Unit = &u
-	n.fail(render.ProblemRefused, n.excluded, fmt.Sprintf("kustomize-controller does not apply this %s: whether the cluster has one, and what that says, is not known", n.root.Object.Kind))
+	n.fail(render.ProblemRefused, n.excluded, fmt.Sprintf("kustomize-controller does not apply this %s: it is not known whether the cluster has one, and with which content", n.root.Object.Kind))
 }
 
 // define sets the custom kinds of their clusters that releases mention.

@@ -159,7 +159,7 @@ func (e *expander) addImplied(dir string, source render.ObjectRef, group []*hold
 	n := e.addMade(dir, source, objects.Held{Header: objects.HeaderOf(o), Object: o})
 	n.assumed = true
 	if substitutes {
-		n.unknown = map[string]string{"": "nothing in the repository says what applies " + dir + ", and which values its variables have"}
+		n.unknown = map[string]string{"": "it is not known what applies " + dir + ", nor the values of its variables"}
 	}
 	return n
 }
@@ -172,7 +172,7 @@ func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) 
 	e.add(n, k)
 	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
 		Severity: render.SeverityNote, Position: render.Position{Path: dir},
-		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", k.Ref(), source),
+		Message: fmt.Sprintf("the repository does not define what applies this directory: %s of %s is assumed, as `flux bootstrap` and flux-operator create it", k.Ref(), source),
 	})
 	return n
 }

@@ -148,7 +148,7 @@ Kustomization/flux-system/flux-system (clusters/b) clusters/b entry`,
 		want: `Kustomization/flux-system/apps (clusters/a) apps/a
 Kustomization/flux-system/fleet (clusters/a) clusters/a entry
 Kustomization/flux-system/more (clusters/a) apps/a
-Kustomization/flux-system/one (clusters/a) clusters/a refused clusters/a/apps.yaml:7:3: its source GitRepository/flux-system/other is not in the repository: nothing says what it has
+Kustomization/flux-system/one (clusters/a) clusters/a refused clusters/a/apps.yaml:7:3: its source GitRepository/flux-system/other is not in the repository, so its content is not known
 clusters/b unclaimed`,
 	}, {
 		name: "an entry point is requested that a FluxInstance names",
@@ -269,7 +269,7 @@ c/a unclaimed`,
 			"        instance:\n          sync: {kind: GitRepository, url: https://example.com/x, path: << inputs.path >>}\n          kustomize: {patches: [{target: {kind: Kustomization}, patch: '[{op: add, path: /spec/targetNamespace, value: x}]'}]}\n" +
 			"-- prod/a.yaml --\n" + kustomization("a", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
 		want: `ResourceSet/flux-system/flux (prod) prod
-HelmRelease/flux-system/flux-instance (prod) prod refused prod/set.yaml:11:45: its chart OCIRepository/flux-system/flux-instance is not in the repository: nothing says where it comes from
+HelmRelease/flux-system/flux-instance (prod) prod refused prod/set.yaml:11:45: its chart OCIRepository/flux-system/flux-instance is not in the repository, so the source of the chart is not known
 Kustomization/flux-system/a (prod) apps
 Kustomization/flux-system/flux-system (prod) prod entry
 gap Kustomization/flux-system/flux-system (prod): HelmRelease/flux-system/flux-instance, which is found among what it applies, has flux-operator make it with patches: they are not in what is rendered`,
@@ -313,9 +313,9 @@ gap Kustomization/flux-system/flux-system (prod): Kustomization/flux-system/flux
 			"-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/b/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system}\ndata: {A: b}\n" +
 			"-- apps/c/a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: c, namespace: flux-system}\nspec: {chart: {spec: {chart: ./charts/c, sourceRef: {kind: GitRepository, name: flux-system}}}}\n" +
 			"-- charts/c/Chart.yaml --\n{apiVersion: v2, name: c, version: 1.0.0}\n-- apps/d/a.yaml --\n" + aConfigMap,
-		want: `HelmRelease/flux-system/c (start) charts/c refused start/all.yaml:25:67: kustomize-controller does not apply this HelmRelease: whether the cluster has one, and what that says, is not known
-Kustomization/flux-system/a (start) apps/a refused start/all.yaml:3:98: kustomize-controller does not apply this Kustomization: whether the cluster has one, and what that says, is not known
-Kustomization/flux-system/b (start) apps/b refused start/all.yaml:12:87: kustomize-controller does not apply this Kustomization: whether the cluster has one, and what that says, is not known
+		want: `HelmRelease/flux-system/c (start) charts/c refused start/all.yaml:25:67: kustomize-controller does not apply this HelmRelease: it is not known whether the cluster has one, and with which content
+Kustomization/flux-system/a (start) apps/a refused start/all.yaml:3:98: kustomize-controller does not apply this Kustomization: it is not known whether the cluster has one, and with which content
+Kustomization/flux-system/b (start) apps/b refused start/all.yaml:12:87: kustomize-controller does not apply this Kustomization: it is not known whether the cluster has one, and with which content
 Kustomization/flux-system/c (start) apps/c
 Kustomization/flux-system/d (start) apps/d =ConfigMap/flux-system/vars, from which variables are substituted, is not in the repository
 Kustomization/flux-system/flux-system (start) start entry`,
@@ -331,7 +331,7 @@ prod unclaimed`,
 			"  values:\n    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: apps}\n" +
 			"-- apps/flux/ks.yaml --\n" + kustomization("flux-instance", "./apps/flux/app", "") + "-- apps/flux/kustomization.yaml --\nresources: [ks.yaml]\n" +
 			"-- apps/web/kustomization.yaml --\nresources: [ks.yaml]\n-- apps/web/ks.yaml --\n" + kustomization("web", "./apps/web/app", "") + "-- apps/web/app/a.yaml --\n" + aConfigMap,
-		want: `HelmRelease/flux-system/flux-instance (apps) apps/flux/app refused apps/flux/app/release.yaml:5:41: its chart OCIRepository/flux-system/flux-instance is not in the repository: nothing says where it comes from
+		want: `HelmRelease/flux-system/flux-instance (apps) apps/flux/app refused apps/flux/app/release.yaml:5:41: its chart OCIRepository/flux-system/flux-instance is not in the repository, so the source of the chart is not known
 Kustomization/flux-system/flux-instance (apps) apps/flux/app
 Kustomization/flux-system/flux-system (apps) apps entry
 Kustomization/flux-system/web (apps) apps/web/app`,
@@ -349,7 +349,7 @@ Kustomization/flux-system/web (apps) apps/web/app`,
 			"-- apps/a.yaml --\n" + aConfigMap,
 		opts: deploy.Options{Remotes: []string{"https://token@example.com:443/me/x"}},
 		want: `Kustomization/flux-system/a (c) c refused c/a.yaml:7:3: its source GitRepository/flux-system/podinfo is not this repository but https://example.com/podinfo.git, which is not fetched: preadmit fetch gets it
-Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository/flux-system/none is not in the repository: nothing says what it has
+Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository/flux-system/none is not in the repository, so its content is not known
 Kustomization/flux-system/d (c) apps
 Kustomization/flux-system/flux-system (c) c entry`,
 	}, {
@@ -407,11 +407,11 @@ Kustomization/flux-system/flux-system (c) c entry`,
 		want: `Kustomization/flux-system/apps (c) apps =Secret/flux-system/missing, from which variables are substituted, is not in the repository A=own B=secret C=C of Secret/flux-system/secret is not base64 D=text
 Kustomization/flux-system/flux-system (c) c entry A=a B=bb`,
 	}, {
-		name: "names with variables where nothing says what applies them",
+		name: "names with variables where it is not known what applies them",
 		files: "-- services/a/a.yaml --\n" + strings.Replace(fromFleet("a", "./apps"), "namespace: flux-system", "namespace: '${ns}'", 1) +
 			"-- services/b/b.yaml --\n" + fromFleet("b", "./apps") + "-- apps/a.yaml --\n" + aConfigMap,
-		want: `Kustomization/${ns}/a (services/a) apps refused services/a/a.yaml:4:1: the field metadata.namespace of the Kustomization is not known: it holds ${ns}: nothing in the repository says what applies services/a, and which values its variables have
-Kustomization/${ns}/fleet (services/a) services/a entry =nothing in the repository says what applies services/a, and which values its variables have
+		want: `Kustomization/${ns}/a (services/a) apps refused services/a/a.yaml:4:1: the field metadata.namespace of the Kustomization is not known: it holds ${ns}: it is not known what applies services/a, nor the values of its variables
+Kustomization/${ns}/fleet (services/a) services/a entry =it is not known what applies services/a, nor the values of its variables
 Kustomization/flux-system/b (services/b) apps
 Kustomization/flux-system/fleet (services/b) services/b entry`,
 	}, {

@@ -97,7 +97,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found objects.Held
 	}
 	switch {
 	case !self && !ok:
-		return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
+		return out, fmt.Sprintf("its source %s is not in the repository, so its content is not known", ref), nil
 	case !self:
 		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.Where()), s.Artifact(ref.Kind)
 	case e.isNamed(ref): // at any revision

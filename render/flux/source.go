@@ -81,7 +81,7 @@ type unit struct {
 func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	u := &unit{source: s, root: root, dir: root.Dir}
 	if root.Unit == nil {
-		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object deploys this root"}
 	}
 	if root.Unit.Problem != nil {
 		return u, root.Unit.Problem

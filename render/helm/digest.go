@@ -20,7 +20,7 @@ const (
 	// digestLength is the length of the part of the digest that it adds.
 	digestLength = 12
 	otherDigest  = "sha256:0123456789abcdef"
-	digestReason = "Flux adds the digest of its manifest to the version of the chart, which only a spec.ref.digest says"
+	digestReason = "Flux adds the digest of its manifest to the version of the chart, which is known only with spec.ref.digest"
 )
 
 // tracksDigest reports whether the chart comes from an OCIRepository.

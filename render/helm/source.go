@@ -58,7 +58,7 @@ func (s *Source) Manifests(render.Root) render.Manifests { return render.Manifes
 func (s *Source) problem(root render.Root) *render.Problem {
 	switch {
 	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Release == nil:
-		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object deploys this root"}
 	case root.Unit.Problem != nil:
 		return root.Unit.Problem
 	}

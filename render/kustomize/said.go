@@ -66,7 +66,7 @@ var explanations = []explanation{
 		return f.patchWith(m[2]), fmt.Sprintf("the patch cannot %s %s: the object has no such field", m[1], m[2])
 	}),
 	on(`testing value (\S+) failed`, func(f *failure, m []string) (tree.Position, string) {
-		return f.patchWith(m[1]), fmt.Sprintf("the patch tests %s, whose value is another one", m[1])
+		return f.patchWith(m[1]), fmt.Sprintf("the patch tests %s, which has another value", m[1])
 	}),
 	on(`^Unexpected kind: (.*)`, func(f *failure, m []string) (tree.Position, string) {
 		return f.patchWith(m[1]), fmt.Sprintf("the patch has the operation %q: it has to be add, remove, replace, move, copy or test", m[1])

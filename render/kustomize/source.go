@@ -154,7 +154,7 @@ func (r *Source) findUnknown(result *render.Result, c *build.Closure, charts []*
 func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi tree.Position, trace tree.Trace) *render.Result {
 	if r.opts.Isolate == nil {
 		return &render.Result{Root: root, Trace: trace, Problem: &render.Problem{Kind: render.ProblemRefused, Position: openapi,
-			Message: "a kustomization with `openapi:` is only rendered in a process of its own, which was not asked for"}}
+			Message: "a kustomization with `openapi:` is rendered only in a separate process, which is not enabled"}}
 	}
 	result, err := r.isolated(ctx, root)
 	if err != nil {

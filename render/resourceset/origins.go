@@ -20,7 +20,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	}
 	of := result.Root.Unit
 	if of.Origins == nil {
-		return nil, fmt.Errorf("nothing says where %s is written", result.Root)
+		return nil, fmt.Errorf("the place of %s is not known", result.Root)
 	}
 	set, err := of.Origins(ctx, of.Parent, of.Index)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 func (s *Source) make(ctx context.Context, root render.Root) (*Set, []built, *render.Problem) {
 	switch {
 	case root.Unit == nil:
-		return nil, nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+		return nil, nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object deploys this root"}
 	case root.Unit.Problem != nil:
 		return nil, nil, root.Unit.Problem
 	}

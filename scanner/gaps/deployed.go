@@ -75,7 +75,7 @@ func (l *Ledger) Unclaimed() {
 	unevaluated := l.Change.Unevaluated()
 	if l.options.Config.Unclaimed == "" && unevaluated > 0 && l.JudgedUnclaimed > 0 {
 		l.Note(report.Diagnostic{Severity: "note", Untouched: l.unevaluatedBefore(), Message: fmt.Sprintf(
-			"%s not evaluated and may apply roots that nothing else applies: these %d are judged as if each was applied as it is (argocd and unclaimed in %s)",
+			"%s not evaluated and may apply roots that no deployer applies: these %d are judged as if they were applied unchanged (argocd and unclaimed in %s)",
 			plural(unevaluated, "ApplicationSet is", "ApplicationSets are"), l.JudgedUnclaimed, config.FileName)})
 	}
 	var names, policies []string

@@ -20,7 +20,7 @@ func whyLeftOut(kind render.GapKind) string {
 	case render.GapComponent:
 		return "a Component that no root uses, so nothing renders it"
 	case render.GapTemplate:
-		return "what looks like a template, which is not filled in"
+		return "a template, which is not rendered"
 	case render.GapPointer:
 		return "a pointer of Git LFS: the file itself is not in the repository"
 	case render.GapExtension:

@@ -19,7 +19,7 @@ func Leftover(o *admission.Object) string {
 	}
 	for dir := path.Dir(from.Root.Dir); dir != "."; dir = path.Dir(dir) {
 		if from.Side.HasKustomization(dir) {
-			return fmt.Sprintf("it lies below the kustomization %s, which does not use it, and is not a whole object by itself: likely a patch or a leftover", dir)
+			return fmt.Sprintf("it is below the kustomization %s, which does not use it, and is not a complete object: probably a patch, or not used any more", dir)
 		}
 	}
 	return ""

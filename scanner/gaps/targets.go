@@ -72,7 +72,7 @@ func (l *Ledger) Unclear(keys []admission.Key) {
 	}
 	if len(names) > 0 {
 		l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
-			"several roots have %s, so it is not known whose object in the cluster --context gives: updates are judged as if it did not; give each cluster its own with targets in %s",
+			"several roots have %s, so it is not known to which of them the object in --context belongs: it is not used for updates; configure a target with its own context for each cluster in %s",
 			abbreviate(names), config.FileName)})
 	}
 }

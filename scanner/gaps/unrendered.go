@@ -36,7 +36,7 @@ func (l *Ledger) unrenderedPolicies(from *change.Side, root render.Root) {
 	gap, _ := r.Gap()
 	gap.Kind = Policy
 	gap.Hides = []schema.GroupKind{kinds.Policy, kinds.Binding, kinds.Mutation, kinds.MutationBinding}
-	gap.Why = "policies and bindings that this root may hold were not asked, because it does not render: " + gap.Why
+	gap.Why = "policies and bindings that this root may contain were not evaluated, because it does not render: " + gap.Why
 	l.Add(Gap{Gap: gap, Tree: from.Name})
 }
 

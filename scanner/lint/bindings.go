@@ -19,7 +19,7 @@ func checkUnboundPolicy(_ context.Context, c *cluster) {
 		c.missing(remark{
 			object: p.Source, fields: []string{"metadata.name"},
 			message: fmt.Sprintf("no %sBinding binds policy %q: it does nothing", p.kind().Kind, p.Name),
-			hint:    "add a binding with this policyName, or give the one that is elsewhere with --context",
+			hint:    "add a binding with this policyName, or give that of the cluster with --context",
 		})
 	}
 }
@@ -33,7 +33,7 @@ func checkUnknownPolicy(_ context.Context, c *cluster) {
 		c.missing(remark{
 			object: b.Source, fields: []string{"spec.policyName"},
 			message: fmt.Sprintf("there is no %s %q: the binding does nothing", b.binds().Kind, b.Spec.PolicyName),
-			hint:    "correct the name" + c.nearPolicy(b) + ", or give the policy that is elsewhere with --context",
+			hint:    "correct the name" + c.nearPolicy(b) + ", or give the policy of the cluster with --context",
 		})
 	}
 }

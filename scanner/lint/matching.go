@@ -102,7 +102,7 @@ func (c *cluster) whyRule(p *policySubject, rule v1.NamedRuleWithOperations) str
 	}
 	unscoped.Operations = []v1.OperationType{v1.OperationAll}
 	if found := c.alone(p, unscoped); len(found) > 0 {
-		return fmt.Sprintf("%s is never asked for with %s", nameOf(found[0]), joined(rule.Operations))
+		return fmt.Sprintf("%s has no requests with %s", nameOf(found[0]), joined(rule.Operations))
 	}
 	unscoped.APIVersions = []string{"*"}
 	if found := c.alone(p, unscoped); len(found) > 0 {

@@ -224,7 +224,7 @@ func (c *cluster) missingParam(p *policySubject, b *bindingSubject, kind admissi
 	r := remark{
 		object: b.Source, fields: []string{field},
 		message: fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Deny: %s", kind.Kind.Kind, what, where, outcome(p, "that matches")),
-		hint:    "add the params to the repository or give those that are elsewhere with --context",
+		hint:    "add the params to the repository, or give those of the cluster with --context",
 	}
 	if ref.ParameterNotFoundAction == nil || *ref.ParameterNotFoundAction != v1.DenyAction {
 		r.severity = report.SeverityNote

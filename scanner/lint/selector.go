@@ -64,6 +64,6 @@ func (c *cluster) checkSelector(o *admission.Object, at string, r *v1.MatchResou
 	c.missing(remark{
 		object: o, fields: []string{at + ".namespaceSelector"},
 		message: fmt.Sprintf("the namespaceSelector %q matches none of the namespaces that are known: %s", selector.String(), abbreviate(c.State.Namespaces())),
-		hint:    "correct the selector or the labels of the namespaces, or give Namespaces that are elsewhere with --context",
+		hint:    "correct the selector or the labels of the namespaces, or give the Namespaces of the cluster with --context",
 	})
 }

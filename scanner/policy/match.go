@@ -147,7 +147,7 @@ func unversion(r *v1.MatchResources) bool {
 }
 
 func otherVersion(req *admission.Request, field string) string {
-	return fmt.Sprintf("%s is for another version of %s, and the CustomResourceDefinition that says what the object is like in it is not in the repository; add it or give it with --context", field, req.GetKind().GroupKind())
+	return fmt.Sprintf("%s is for another version of %s, and the CustomResourceDefinition is not in the repository, so the object cannot be converted; add it, or give it with --context", field, req.GetKind().GroupKind())
 }
 
 // settle returns a match as unknown if it matches only as long as some reason does not apply.
@@ -167,7 +167,7 @@ func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelect
 	}
 	if isNamespace(req) {
 		fields, _ := req.Unknown()
-		return unknown.LabelsOf(fields).Selected(s, objectLabels(req.GetObject()), selector+" asks for a label of the namespace:")
+		return unknown.LabelsOf(fields).Selected(s, objectLabels(req.GetObject()), selector+" reads a label of the namespace:")
 	}
 	if req.GetNamespace() == "" {
 		return ""
@@ -177,12 +177,12 @@ func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelect
 		return ""
 	}
 	if !assumed {
-		return unknown.LabelsOf(m.cluster.UnknownOfNamespace(ns.Name)).Selected(s, ns.Labels, fmt.Sprintf("%s asks for a label of namespace %q:", selector, ns.Name))
+		return unknown.LabelsOf(m.cluster.UnknownOfNamespace(ns.Name)).Selected(s, ns.Labels, fmt.Sprintf("%s reads a label of namespace %q:", selector, ns.Name))
 	}
 	if unknown.LabelsBut(corev1.LabelMetadataName).Selected(s, ns.Labels, "") == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, ns.Name)
+	return fmt.Sprintf("%s reads labels of namespace %q, which is not defined; add the Namespace to the repository, or give it with --context", selector, ns.Name)
 }
 
 // unknownObject returns the reason why it is not known whether an object selector selects the object
@@ -192,7 +192,7 @@ func unknownObject(req *admission.Request, s *metav1.LabelSelector, selector str
 	if isEmpty(s) || len(fields)+len(oldFields) == 0 {
 		return ""
 	}
-	text := selector + " asks for a label:"
+	text := selector + " reads a label:"
 	return cmp.Or(
 		unknown.LabelsOf(fields).Selected(s, objectLabels(req.GetObject()), text),
 		unknown.LabelsOf(oldFields).Selected(s, objectLabels(req.GetOldObject()), text))

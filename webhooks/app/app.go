@@ -214,7 +214,7 @@ func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 		return "", 0, a.explain("ask GitHub who the App is", err)
 	}
 	if got.GetID() != id || got.GetSlug() == "" {
-		return "", 0, fmt.Errorf("ask GitHub who the App is: it says App %d: check %s, and %s or %s: %w", got.GetID(), KeyID, KeyWebURL, KeyBaseURL, ErrCredentials)
+		return "", 0, fmt.Errorf("identify the App with GitHub: it is App %d: check %s, and %s or %s: %w", got.GetID(), KeyID, KeyWebURL, KeyBaseURL, ErrCredentials)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -29,7 +29,7 @@ func (c Credentials) check() (*rsa.PrivateKey, error) {
 	key, err := jwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey)
 	if err != nil {
 		return nil, &KeyError{KeyPrivateKey, notKey(c.PrivateKey) +
-			": use the .pem file that \"Generate a private key\" on the App's settings page gives"}
+			": use the .pem file of \"Generate a private key\" on the App's settings page"}
 	}
 	return key, nil
 }

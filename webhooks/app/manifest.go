@@ -90,7 +90,7 @@ func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
 	}
 	const doing = "get the credentials of the new App"
 	if code == "" || len(code) > 200 || strings.ContainsAny(code, "/?#%") {
-		return Credentials{}, fmt.Errorf("%s: this is no code that GitHub gives: begin again", doing)
+		return Credentials{}, fmt.Errorf("%s: this is not a code of GitHub: start again", doing)
 	}
 	a := &App{base: base, web: base, next: http.DefaultTransport, clock: retry.SystemClock{}}
 	c := a.client(a.meter(0))

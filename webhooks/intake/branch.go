@@ -11,7 +11,7 @@ func (e *mergeGroupEvent) request() requested {
 	g := &e.MergeGroup
 	switch {
 	case e.Action != "checks_requested" && e.Action != "destroyed":
-		return noJob("this action of merge_group asks for nothing")
+		return noJob("this action of merge_group needs no verdict")
 	case !isObjectName(g.HeadSHA) || !isObjectName(g.BaseSHA):
 		return noJob("the payload's merge group has no head or base")
 	case !isBranch(g.HeadRef):

@@ -13,9 +13,9 @@ func readCheckRun(body []byte, appID int64) (requested, error) {
 func (e *checkRunEvent) request(appID int64) requested {
 	switch {
 	case e.Action == "requested_action" && e.RequestedAction.Identifier != app.ActionRescan:
-		return noJob("the requested action is none of ours")
+		return noJob("the requested action is not one of preadmit")
 	case e.Action != "rerequested" && e.Action != "requested_action":
-		return noJob("this action of check_run asks for nothing")
+		return noJob("this action of check_run needs no verdict")
 	}
 	return e.CheckRun.again(appID, &e.common, "check_run."+e.Action)
 }
@@ -29,7 +29,7 @@ func readCheckSuite(body []byte, appID int64) (requested, error) {
 // start scans.
 func (e *checkSuiteEvent) request(appID int64) requested {
 	if e.Action != "rerequested" {
-		return noJob("this action of check_suite asks for nothing")
+		return noJob("this action of check_suite needs no verdict")
 	}
 	return e.CheckSuite.again(appID, &e.common, "check_suite."+e.Action)
 }

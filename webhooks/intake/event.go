@@ -74,7 +74,7 @@ func (c *common) describe(job *queue.Job) string {
 	case c.Repository.ID <= 0:
 		return "the payload's repository.id is no id"
 	case !isName(c.Repository.Name) || !isName(c.Repository.Owner.Login):
-		return "the payload's repository has no name that GitHub gives"
+		return "the payload's repository has no valid name"
 	}
 	job.Repository, job.Repo, job.Owner = c.Repository.ID, c.Repository.Name, c.Repository.Owner.Login
 	return ""

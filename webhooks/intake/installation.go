@@ -16,7 +16,7 @@ func (e *installationEvent) request() requested {
 	case "deleted", "suspend":
 		return e.about(queue.KindForget, nil)
 	}
-	return noJob("this action of installation asks for nothing")
+	return noJob("this action of installation needs no job")
 }
 
 func (e *installationEvent) about(kind queue.Kind, repositories []int64) requested {
@@ -38,7 +38,7 @@ func (e *installationEvent) repositories() requested {
 	case "removed":
 		job.Kind, listed = queue.KindForget, e.Removed
 	default:
-		return noJob("this action of installation_repositories asks for nothing")
+		return noJob("this action of installation_repositories needs no job")
 	}
 	for _, repository := range listed {
 		if repository.ID <= 0 {

@@ -17,7 +17,7 @@ func (e *pullRequestEvent) request() requested {
 		}
 	case "edited":
 		if e.Changes.Base == nil {
-			return noJob("only another base asks for another verdict")
+			return noJob("only a new base needs a new verdict")
 		}
 		if e.PullRequest.Draft {
 			return noJob("drafts are judged when they are ready for review")

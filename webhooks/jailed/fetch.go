@@ -113,7 +113,7 @@ func (o *outside) end() {
 // fetch fetches what a child lacks. The time for that does not count in Limits.Wall.
 func (t *attempts) fetch(ctx context.Context, lacks []Lack) error {
 	if t.outside == nil || t.outside.rounds >= maxRounds {
-		return &forgedError{"it asks for artifacts, and nothing is fetched"}
+		return &forgedError{"it requests artifacts, and fetching is off"}
 	}
 	for _, l := range lacks {
 		if slices.ContainsFunc(t.outside.fetched, func(f Fetched) bool { return f.Lack == l }) {

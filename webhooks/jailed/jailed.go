@@ -136,4 +136,4 @@ func (e *forgedError) Error() string { return "scan in a jail: " + e.text }
 func (e *forgedError) Unwrap() error { return ErrForged }
 
 // ErrForged is wrapped by errors about a child whose output no scan would produce.
-var ErrForged = errors.New("the process says what no scan does")
+var ErrForged = errors.New("the output of the process is not that of a scan")

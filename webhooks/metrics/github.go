@@ -25,7 +25,7 @@ func newGitHub(f factory) *GitHub {
 		calls:     f.counter("github", "calls_total", "Requests to GitHub, by class of route and status.", "class", "status"),
 		took:      f.seconds("github", "call_seconds", "Duration of requests to GitHub, by class of route.", quick(), "class"),
 		remaining: f.gauge("github", "rate_limit_remaining", "Requests left in the present hour, by installation; 0 is the App itself.", "installation"),
-		tokens:    f.counter("github", "tokens_total", "Installation tokens asked for, by outcome.", "outcome"),
+		tokens:    f.counter("github", "tokens_total", "Requests for installation tokens, by outcome.", "outcome"),
 		limited:   f.counter("github", "rate_limited_total", "Requests that GitHub refused because there were too many, by class of route.", "class"),
 		class:     first(64), installation: first(manyInstallations), outcome: first(16),
 	}

@@ -15,7 +15,7 @@ type Reconcile struct {
 
 func newReconcile(f factory) *Reconcile {
 	return &Reconcile{
-		recovered: f.counter("reconcile", "deliveries_recovered_total", "Failed deliveries that GitHub was asked to send again."),
+		recovered: f.counter("reconcile", "deliveries_recovered_total", "Failed deliveries that were requested again from GitHub."),
 		enqueued:  f.counter("reconcile", "pulls_enqueued_total", "Open pull requests without a verdict that were enqueued."),
 		finished:  f.counter("reconcile", "checks_finished_total", "Check runs left in progress that were completed."),
 		took:      f.seconds("reconcile", "pass_seconds", "Duration of passes, by outcome.", slow(), "outcome"),

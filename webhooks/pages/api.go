@@ -82,7 +82,7 @@ func (p *Pages) apiError(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		p.config.Log.ErrorContext(r.Context(), "an API request failed", "route", r.Pattern, "error", err)
 		e = &apiProblem{Status: http.StatusServiceUnavailable, after: retryAfter,
-			Detail: "The request could not be taken now. Send it again; the service's log says why."}
+			Detail: "The request could not be accepted now. Send it again; the reason is in the log of the service."}
 	}
 	writeProblem(w, e)
 }

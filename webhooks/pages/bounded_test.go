@@ -48,7 +48,7 @@ func TestEndlessAnswer(t *testing.T) {
 		})
 	})
 	_, got := w.as("alice", "/")
-	w.wants(got.body, "You are not logged in", "GitHub could not be asked who you are")
+	w.wants(got.body, "You are not logged in", "GitHub could not be reached to identify you")
 	if n := read.Load(); n < 1<<20 || n > 64<<20 {
 		t.Errorf("%d MiB were read", n>>20)
 	}

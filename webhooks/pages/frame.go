@@ -68,7 +68,7 @@ func (p *Pages) write(w http.ResponseWriter, status int, v *viewer, f frame, nam
 	}
 	if err != nil {
 		p.config.Log.Error("a template failed", "template", name, "error", err)
-		http.Error(w, "The page could not be made. The service's log says why.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be rendered. The reason is in the log of the service.", http.StatusInternalServerError)
 		return
 	}
 	p.send(w, status, "text/html; charset=utf-8", []byte(body))

@@ -58,7 +58,7 @@ func (p *Pages) loggedIn(w http.ResponseWriter, r *http.Request) error {
 	s, err := p.newSession(r.Context(), query.Get("code"), begun.Verifier)
 	if err != nil {
 		p.config.Log.WarnContext(r.Context(), "a login failed", "error", err)
-		return loginFailed("GitHub could not be asked who you are.", begun.Return)
+		return loginFailed("GitHub could not be reached to identify you.", begun.Return)
 	}
 	if err := p.setCookie(w, sessionCookie, s, s.Expires); err != nil {
 		return fmt.Errorf("end a login: %w", err)

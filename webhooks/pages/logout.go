@@ -56,7 +56,7 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
 	p.ended.add(&s)
 	if err := p.endToken(r.Context(), s.Token); err != nil {
 		p.config.Log.WarnContext(r.Context(), "GitHub did not end the token of a session that was logged out", "error", err)
-		out.Hint = "GitHub could not be asked to end the login there. If somebody may have a copy of your cookies, revoke this App under Settings, Applications, Authorized GitHub Apps."
+		out.Hint = "The login at GitHub could not be ended. If somebody may have a copy of your cookies, revoke this App under Settings, Applications, Authorized GitHub Apps."
 	}
 	return out
 }

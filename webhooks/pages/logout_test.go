@@ -47,7 +47,7 @@ func TestLogout(t *testing.T) {
 	other.get("/", 200)
 	unknown := stolen(alice, replica)
 
-	w.wants(alice.ask("POST", "/logout", "").body, "You are logged out", "!could not be asked")
+	w.wants(alice.ask("POST", "/logout", "").body, "You are logged out", "!could not be ended")
 	for _, path := range []string{"/", "/scans/" + id(1), "/queue"} {
 		thief.get(path, 401)
 		alice.get(path, 401)
@@ -74,7 +74,7 @@ func TestLogoutWithoutGitHub(t *testing.T) {
 	if got.status != 200 || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("logging out answers %d %v", got.status, got.header)
 	}
-	w.wants(got.body, "You are logged out", "GitHub could not be asked to end the login there")
+	w.wants(got.body, "You are logged out", "The login at GitHub could not be ended")
 	w.wants(w.log.String(), "GitHub did not end the token")
 	thief.get("/", 401)
 	w.noSecrets(thief)

@@ -83,10 +83,10 @@ func problemOf(err error) *problem {
 		return problemOf(notThere())
 	case errors.Is(err, errGitHub), errors.Is(err, context.DeadlineExceeded):
 		return &problem{Status: http.StatusServiceUnavailable, Title: "GitHub does not answer",
-			Text: "Whether you may read this could not be asked of GitHub.", Hint: "Try again in a minute."}
+			Text: "Your access could not be checked with GitHub.", Hint: "Try again in a minute."}
 	}
 	return &problem{Status: http.StatusInternalServerError, Title: "Something went wrong",
-		Text: "The page could not be made. The service's log says why.", Hint: "Try again; if it stays, ask who runs the service."}
+		Text: "The page could not be rendered. The reason is in the log of the service.", Hint: "Try again; if it stays, ask who runs the service."}
 }
 
 // nothing returns the handler for unknown paths and methods.

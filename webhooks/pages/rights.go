@@ -155,7 +155,7 @@ var (
 	// errLogin means that GitHub no longer accepts the viewer's token.
 	errLogin = errors.New("GitHub does not take the viewer's token")
 	// errGitHub means that GitHub did not answer.
-	errGitHub = errors.New("GitHub could not be asked what a viewer may read")
+	errGitHub = errors.New("the access of a viewer could not be checked with GitHub")
 )
 
 // readRefusal returns nil if GitHub answered that the viewer may not read, and an error if it gave

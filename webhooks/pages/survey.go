@@ -108,8 +108,8 @@ func (a *survey) addNotice(list *listView) error {
 	if last := len(names) - 1; last > 0 {
 		names = []string{strings.Join(names[:last], ", ") + " and " + names[last]}
 	}
-	list.Unchecked = "GitHub could not be asked whether you may read " + names[0] + "."
+	list.Unchecked = "Your access to " + names[0] + " could not be checked with GitHub."
 	list.Empty = "There are no scans of repositories that you are known to read."
-	a.p.config.Log.Warn("a list lacks repositories that GitHub could not be asked about", "repositories", len(a.unchecked), "error", a.why)
+	a.p.config.Log.Warn("a list lacks repositories whose access could not be checked", "repositories", len(a.unchecked), "error", a.why)
 	return nil
 }

@@ -28,8 +28,8 @@ func TestUnchecked(t *testing.T) {
 			w.hub.Intercept(rule)
 
 			w.wants(alice.get("/", 200).body, "octo/open", "!/scans/"+id(1),
-				"GitHub could not be asked whether you may read octo/shop.")
-			w.wants(eve.get("/", 200).body, "octo/open", "!octo/shop", "GitHub could not be asked whether you may read some repositories.")
+				"Your access to octo/shop could not be checked with GitHub.")
+			w.wants(eve.get("/", 200).body, "octo/open", "!octo/shop", "Your access to some repositories could not be checked with GitHub.")
 			w.wants(alice.get("/", 200).body, "octo/open", "octo/shop", "!Not all is here")
 		})
 	}

@@ -235,7 +235,7 @@ func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *repor
 	}
 	done, ok := p.rates.begin(client)
 	if !ok {
-		return nil, http.StatusTooManyRequests, "What you asked before is still being judged. Wait a moment and try again."
+		return nil, http.StatusTooManyRequests, "Your previous request is still being judged. Wait a moment and try again."
 	}
 	defer done()
 	a, err := p.config.Judge.Answer(r.Context(), q)
@@ -250,7 +250,7 @@ func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *repor
 	if r.Context().Err() == nil {
 		p.config.Log.Error("the playground cannot judge", "error", err)
 	}
-	return nil, http.StatusInternalServerError, "This cannot be judged now. The log of the service says why."
+	return nil, http.StatusInternalServerError, "This cannot be judged now. The reason is in the log of the service."
 }
 
 var operations = []string{"CREATE", "UPDATE", "DELETE"}
@@ -337,7 +337,7 @@ func (p *Playground) page(w http.ResponseWriter, status int, v *view) {
 
 func (p *Playground) fail(w http.ResponseWriter, err error) {
 	p.config.Log.Error("the playground cannot be shown", "error", err)
-	http.Error(w, "The page could not be made. The service's log says why.", http.StatusInternalServerError)
+	http.Error(w, "The page could not be rendered. The reason is in the log of the service.", http.StatusInternalServerError)
 }
 
 func (p *Playground) send(w http.ResponseWriter, status int, contentType string, body []byte) {

@@ -185,7 +185,7 @@ func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
 
 // fatal returns the error of a job whose processes ended too often.
 func (q *Queue) fatal(r *record) error {
-	err := fmt.Errorf("the process died %d times while working on it and on nothing else", r.Fatal)
+	err := fmt.Errorf("the process died %d times while it worked only on this job", r.Fatal)
 	if r.Why != "" {
 		err = fmt.Errorf("%w; before that: %s", err, r.Why)
 	}

@@ -47,7 +47,7 @@ func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
 	a := &against{tip: got.GetBaseCommit().GetSHA(), fork: got.GetMergeBaseCommit().GetSHA()}
 	for _, name := range []string{a.tip, a.fork} {
 		if !objectName.MatchString(name) {
-			return nil, fmt.Errorf("compare the pull request with its base: GitHub gives %q for a commit", name)
+			return nil, fmt.Errorf("compare the pull request with its base: GitHub returned the commit %q", name)
 		}
 	}
 	return a, nil

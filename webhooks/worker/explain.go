@@ -47,7 +47,7 @@ func explanation(r *report.Report, n int, blob string) (string, error) {
 // listed returns a numbered list of findings.
 func listed(findings []report.Finding, n int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "There is no finding %d: the change brings %d.\n\n", n, len(findings))
+	fmt.Fprintf(&b, "There is no finding %d: the change has %d.\n\n", n, len(findings))
 	for i, f := range findings[:min(len(findings), mostListed)] {
 		what := f.Policy
 		if what == "" {

@@ -65,7 +65,7 @@ func (t *task) defaultTip(ctx context.Context) (string, error) {
 	if tip := ref.GetObject().GetSHA(); objectName.MatchString(tip) {
 		return tip, nil
 	}
-	return "", fmt.Errorf("ask where the branch %s is: GitHub gives %q for a commit", t.record.Ref, ref.GetObject().GetSHA())
+	return "", fmt.Errorf("get the commit of branch %s: GitHub returned %q", t.record.Ref, ref.GetObject().GetSHA())
 }
 
 // noBaseline returns why no baseline can be made, or "".

@@ -147,7 +147,7 @@ func verdictOf(s *queue.Scan) github.Verdict {
 func withoutCounts(c github.Conclusion) string {
 	switch c {
 	case github.Success:
-		return "nothing to complain about"
+		return "no findings"
 	case github.ActionRequired:
 		return "waiting for approval"
 	}
@@ -181,7 +181,7 @@ func (t *task) recheckOthers(ctx context.Context) error {
 		if s, ok := t.atWork(n); ok && s.Stage != publishStage {
 			return nil
 		}
-		return t.enqueueOther(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
+		return t.enqueueOther(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "same-head-" + t.job.ID})
 	})
 }
 

@@ -53,7 +53,7 @@ func (t *task) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.log.Error("panic", "value", escape.Line(fmt.Sprint(p)), "stack", string(debug.Stack()))
-			err = errors.New("a mistake in preadmit: its log says which")
+			err = errors.New("an internal error of preadmit: see its log")
 		}
 		if t.dir != "" {
 			_ = os.RemoveAll(t.dir) // if this fails, it is removed at the end of the process

@@ -300,7 +300,7 @@ func (g *generator) given(kind string, content any, field string) ([]params, err
 		found, ok = g.Given(kind)
 	}
 	if !ok {
-		return nil, refusedf(field, "what a %s generator finds is not in the repository: `argocd.generators` in the configuration gives its parameters", kind)
+		return nil, refusedf(field, "the results of a %s generator are not in the repository: add its parameters to `argocd.generators` in the configuration", kind)
 	}
 	spec, err := as[struct {
 		Values map[string]string `json:"values"`

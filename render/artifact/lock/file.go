@@ -115,7 +115,7 @@ func Load(tree fs.FS) (*Lock, error) {
 // Encode returns the lock as a file. Equal locks are encoded to equal bytes.
 func (l *Lock) Encode() []byte {
 	var b bytes.Buffer
-	b.WriteString("# Written by preadmit fetch. Commit it: it says what the repository is judged with.\n")
+	b.WriteString("# Written by preadmit fetch. Commit this file: it pins the artifacts of the repository.\n")
 	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\n", APIVersion, Kind)
 	all := l.Artifacts()
 	if len(all) > 0 {

@@ -29,7 +29,7 @@ func sample() *Lock {
 	return l
 }
 
-const encoded = `# Written by preadmit fetch. Commit it: it says what the repository is judged with.
+const encoded = `# Written by preadmit fetch. Commit this file: it pins the artifacts of the repository.
 apiVersion: preadmit.dev/v1alpha1
 kind: ArtifactLock
 artifacts:

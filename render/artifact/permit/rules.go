@@ -84,7 +84,7 @@ func (r *Rules) Decide(a artifact.Artifact) (pin artifact.Pin, known bool, err e
 	if r.Named == nil {
 		return pin, false, &RefusedError{a, fmt.Sprintf("the base does not have it in its %s, and its configuration does not allow the URL (artifacts.allow)", lock.FileName)}
 	}
-	return pin, false, &RefusedError{a, "the change brings it, and the configuration of the base does not allow its URL (artifacts.allow)"}
+	return pin, false, &RefusedError{a, "the change adds it, and artifacts.allow in the configuration of the base does not allow its URL"}
 }
 
 // allowed reports whether the configuration of the base allows an artifact.

@@ -175,7 +175,7 @@ func (d *Directory) read(entry Indexed) content {
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
 	if entry.Digest != "" && entry.Digest != digest {
-		return content{err: fmt.Errorf("%s has the SHA-256 %s, and %s says %s", filepath.Join(d.dir, entry.File), digest, IndexName, entry.Digest)}
+		return content{err: fmt.Errorf("%s has the SHA-256 %s, and %s has %s", filepath.Join(d.dir, entry.File), digest, IndexName, entry.Digest)}
 	}
 	return content{data: data, pin: artifact.Pin{Version: entry.Version, Digest: "sha256:" + digest, Size: int64(len(data))}}
 }

@@ -37,7 +37,7 @@ func PartOf(source *tree.Tree, top string, all []Copy) (out Part, why string) {
 		from, at := above(p.from, p.to)
 		switch {
 		case !p.isDir && from == p.from:
-			return out, fmt.Sprintf("%s, which gives a file another name: that is not supported", c)
+			return out, fmt.Sprintf("%s, which renames a file: that is not supported", c)
 		case len(places) > 0 && (from != out.Top || at != out.At):
 			return out, fmt.Sprintf("%s, another place than the other files have: that is not supported", c)
 		}

@@ -15,10 +15,10 @@ const (
 	WhyIsolated  = "the kustomization sets an `openapi` schema, so that it is built in a process of its own, which does not tell lines"
 	whyDifferent = "kustomize builds something else when lines are made to tell where they are"
 	whyParsed    = "a JSON6902 patch made kustomize read the object anew, and without such patches the root does not build as it does"
-	whyReplaced  = "a replacement may have written it, and no line says what it copied"
-	whyVariable  = "a variable of `vars` is written here, and no line says what it stands for"
+	whyReplaced  = "a replacement may have written it, and the line that it copied is not known"
+	whyVariable  = "a variable of `vars` is written here, and the line of its value is not known"
 	whyCollected = "kustomize made it: the lines are those of what is in it"
-	WhyUnknown   = "no document, patch or entry of a kustomization says this value"
+	WhyUnknown   = "no document, patch or entry of a kustomization has this value"
 )
 
 // why returns the reason why no line of a field is known; "" when the object has no such field.

@@ -158,7 +158,7 @@ func objectNames(hashes []string) ([]plumbing.Hash, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, errors.New("nothing is asked for")
+		return nil, errors.New("there is no commit to fetch")
 	}
 	return names, nil
 }

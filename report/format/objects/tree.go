@@ -56,7 +56,7 @@ func WriteTree(w io.Writer, t Tree) error {
 		_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", depth), escape.Line(fmt.Sprintf(format, args...)))
 	}
 	if len(t.Clusters) == 0 {
-		line(0, "nothing in the repository says what is deployed")
+		line(0, "the repository has no entry point of a deployer")
 	}
 	for _, c := range t.Clusters {
 		line(0, "%s", c.Name)
@@ -96,7 +96,7 @@ func writeTreeUnit(line func(depth int, format string, args ...any), u TreeUnit,
 		text += "  " + count(u.Objects, "object", "objects")
 	}
 	if u.Lacks != "" {
-		text += ", without what is elsewhere: " + u.Lacks
+		text += ", without external content: " + u.Lacks
 	}
 	if u.Unknown > 0 {
 		text += fmt.Sprintf(", %d with unknown fields", u.Unknown)

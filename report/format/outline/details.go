@@ -31,7 +31,7 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 		out = append(out, e.decided(verbose)...)
 	}
 	if len(e.Kubernetes) > 0 {
-		out = append(out, "so says Kubernetes "+escape.Text(strings.Join(e.Kubernetes, ", ")))
+		out = append(out, "with Kubernetes "+escape.Text(strings.Join(e.Kubernetes, ", ")))
 	}
 	if verbose {
 		out = append(out, VerboseDetails(e.Finding)...)
@@ -256,7 +256,7 @@ func VerboseDetails(f *report.Finding) []string {
 		out = append(out, "the place is the nearest one known, not proven")
 	}
 	if f.Original != "" {
-		out = append(out, "kustomize says: "+escape.Text(f.Original))
+		out = append(out, "error of kustomize: "+escape.Text(f.Original))
 	}
 	if f.Fingerprint != "" {
 		out = append(out, "fingerprint "+escape.Text(f.Fingerprint))

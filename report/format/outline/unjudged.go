@@ -183,7 +183,7 @@ func (pl *Unjudged) Full(u *Reason) []string {
 		lines = append(lines, full)
 	}
 	if first.Original != "" {
-		lines = append(lines, "kustomize says: "+first.Original)
+		lines = append(lines, "error of kustomize: "+first.Original)
 	}
 	return lines
 }

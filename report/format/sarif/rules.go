@@ -92,7 +92,7 @@ func validationHelp(f *report.Finding) string {
 		b.WriteString("\nThis must be true:\n\n" + escape.CodeBlock("", escape.Lines(escape.Clip(f.Expression, sarifText))))
 	}
 	if f.Message != "" {
-		b.WriteString("\nThe API server says, for example:\n\n" + escape.Quote(f.Message))
+		b.WriteString("\nA response of the API server, for example:\n\n" + escape.Quote(f.Message))
 	}
 	fmt.Fprintf(&b, "\nTo see the policy: %s\n", escape.CodeSpan("kubectl get validatingadmissionpolicy "+f.Policy+" -o yaml"))
 	return b.String()
@@ -111,7 +111,7 @@ func validationTexts(f *report.Finding) (short, full, help string) {
 		help += "\n\nExpression, which must be true:\n" + f.Expression
 	}
 	if f.Message != "" {
-		help += "\n\nThe API server says, for example:\n" + f.Message
+		help += "\n\nA response of the API server, for example:\n" + f.Message
 	}
 	if f.Definition != nil {
 		help += "\n\nThe policy is written in " + outline.DefinedAt(f.Definition) + "."
@@ -141,7 +141,7 @@ func causeTexts(c report.Cause) (short, full, help string) {
 	case report.CauseConfiguration:
 		return "Admission policy cannot be applied as configured",
 			"A ValidatingAdmissionPolicy matches the request but cannot be applied: a parameter is missing, or its paramKind or binding does not hold. With failurePolicy Fail the API server denies the request",
-			"Provide what the message says is missing, or correct the policy or its binding."
+			"Provide what is missing according to the message, or correct the policy or its binding."
 	case report.CauseError:
 		return "Admission policy could not be evaluated",
 			"An expression of a ValidatingAdmissionPolicy fails on this object. With failurePolicy Fail the API server denies the request",

@@ -135,7 +135,7 @@ func (p *printer) remark(r *outline.Remark) {
 	}
 	p.message(lead, 4, plainStyle, message, nil)
 	if r.Original != "" && p.opts.Verbose {
-		p.message([]span{blanks(4)}, 4, plainStyle, "kustomize says: "+r.Original, nil)
+		p.message([]span{blanks(4)}, 4, plainStyle, "error of kustomize: "+r.Original, nil)
 	}
 }
 

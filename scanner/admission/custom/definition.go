@@ -93,7 +93,7 @@ func isEmpty(value any) bool {
 type ConversionError struct{ Definition string }
 
 func (e *ConversionError) Error() string {
-	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
+	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be called offline", e.Definition)
 }
 
 // Read returns a stored custom resource in a version. A server stores it in the storage version: it

@@ -56,10 +56,10 @@ func (p *publishing) connect() {
 func (p *publishing) abandon(ctx context.Context, cause error) {
 	check := github.Check{
 		Conclusion: github.Failure, Title: "The scan could not be completed",
-		Summary: "Nothing was judged. The log of the run says why.",
+		Summary: "Nothing was judged. The reason is in the log of the run.",
 	}
 	if p.judged {
-		check.Title, check.Summary = "The report could not be published", "The log of the run says why."
+		check.Title, check.Summary = "The report could not be published", "The reason is in the log of the run."
 	}
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"

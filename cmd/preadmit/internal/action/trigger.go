@@ -62,10 +62,10 @@ func (r *runner) eventTrigger(f *flags) (*trigger, error) {
 	case "workflow_run":
 		return r.workflowRun(f)
 	case "pull_request_target":
-		return nil, cli.Usagef("pull_request_target is refused: it gives a pull request from a fork a token that may write, " +
-			"and secrets; use pull_request, and workflow_run to publish where its token may not (docs/action.md)")
+		return nil, cli.Usagef("pull_request_target is refused: with it, a pull request from a fork gets secrets and a token with write access; " +
+			"use pull_request, and workflow_run to publish if the token of pull_request may not (docs/action.md)")
 	}
-	return nil, cli.Usagef("the event %s is of no change; preadmit action knows pull_request, push, merge_group, "+
+	return nil, cli.Usagef("the event %s has no change; preadmit action supports pull_request, push, merge_group, "+
 		"workflow_dispatch and workflow_run", r.event)
 }
 

@@ -182,7 +182,7 @@ func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err err
 		}
 		more = true
 		if i >= maxArtifacts {
-			f.Failed[a] = fmt.Errorf("the repository asks for more than %d artifacts", maxArtifacts)
+			f.Failed[a] = fmt.Errorf("the repository uses more than %d artifacts", maxArtifacts)
 			continue
 		}
 		asked = append(asked, a)

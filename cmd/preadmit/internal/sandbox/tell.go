@@ -52,7 +52,7 @@ func writeMade(w io.Writer, namespaces, admins []string) {
 		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(namespaces))
 	}
 	if n := len(admins); n > 0 {
-		_, _ = fmt.Fprintf(w, "preadmit: made cluster-admin of %s whom the state gives no right to apply it: %s\n", cli.Count(n, "user", "users"), named(admins))
+		_, _ = fmt.Fprintf(w, "preadmit: bound cluster-admin to %s without the rights to apply the objects: %s\n", cli.Count(n, "user", "users"), named(admins))
 	}
 }
 

@@ -50,7 +50,7 @@ func (f *Flags) openCache(own string) (*render.Cache, error) {
 		return render.OpenCache(own, cache.size<<20)
 	}
 	if tree := f.treeAround(cache.dir); tree != "" {
-		return nil, cli.Usagef("--cache-dir: %s is inside %s, what is scanned: a change could bring entries of its own and so decide what is judged; name a directory elsewhere",
+		return nil, cli.Usagef("--cache-dir: %s is inside %s, which is scanned, so that a change could add entries and decide verdicts; use a directory outside of it",
 			cache.dir, tree)
 	}
 	opened, err := render.OpenCache(cache.dir, cache.size<<20)
