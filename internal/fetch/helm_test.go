@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,10 +65,33 @@ func TestIndexWithoutEntries(t *testing.T) {
 	}
 }
 
+// TestIndexKeys checks that the time and memory for an index do not grow with the square of the keys of a mapping.
+func TestIndexKeys(t *testing.T) {
+	const many = 300_000
+	var distinct strings.Builder
+	for i := range many {
+		fmt.Fprintf(&distinct, "  c%d: [{version: 1.0, digest: null, urls: [a]}]\n", i)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"charts": {"entries:\n" + distinct.String(), ""},
+		"equal":  {"entries:\n" + strings.Repeat("  a:\n", many), `line 3: the key "a" is there twice`},
+		"items":  {"entries:\n  a: [" + strings.Repeat("x,", many) + "]", "chart a: line 2 is no mapping"},
+		"urls":   {"entries:\n  a: [{urls: [" + strings.Repeat("[],", many) + "]}]", "chart a: line 2 is no text"},
+	} {
+		in, err := parseIndex([]byte(test.text))
+		switch {
+		case test.want != "" && (err == nil || err.Error() != test.want):
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		case test.want == "" && (err != nil || len(in.Entries) != many || in.Entries["c7"][0].Version != "1.0"):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestIndexNodes checks that an index of which a few megabytes would need gigabytes of memory is not parsed, and that one
 // of 64 MiB as Helm writes it is.
 func TestIndexNodes(t *testing.T) {
-	for _, hostile := range []string{"x,", "[", "{a: b},", "\n- a", "\r- a", "- ", "\n? a", "{},"} {
+	for _, hostile := range []string{"x,", "[", "{a: b},", "\n- a", "\r- a", "- ", "\n? a", "{},", "\u0085a:", "\u2028a:", "\u2029- a"} {
 		text := "entries:\n  app: [" + strings.Repeat(hostile, maxNodes/2)
 		if _, err := parseIndex([]byte(text)); err == nil || !strings.Contains(err.Error(), "more than the limit") {
 			t.Errorf("%q: %v, want that it has too many values", hostile, err)
