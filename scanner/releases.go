@@ -212,11 +212,14 @@ func joinNoPolicies(parts []*Part) (none *report.NoPolicies) {
 // joinCharts returns the charts of all parts, each as the first part has it that judges its root. Unread holds only
 // if it does in all parts that judge the root.
 func joinCharts(parts []*Part) (all []report.ChartChange) {
-	type id struct{ root, chart, from, to string }
+	type id struct { // several sources of an Application may have one chart
+		root, chart, from, to, path string
+		line                        int
+	}
 	at, judged := map[id]int{}, map[id]bool{}
 	for _, p := range parts {
 		for _, c := range p.Report.Charts {
-			key, judges := id{c.Root, c.Chart, c.From, c.To}, !slices.Contains(p.Elsewhere, c.Root)
+			key, judges := id{c.Root, c.Chart, c.From, c.To, c.Location.Path, c.Location.StartLine}, !slices.Contains(p.Elsewhere, c.Root)
 			i, known := at[key]
 			switch {
 			case !known:

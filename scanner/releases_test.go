@@ -112,4 +112,11 @@ func TestJoinCharts(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+	two := part("v1.34.0", report.ChartChange{Location: report.Location{Path: "app.yaml", StartLine: 5}})
+	other := two.Report.Charts[0]
+	other.Location.StartLine = 9
+	two.Report.Charts = append(two.Report.Charts, other)
+	if got := scanner.Join([]*scanner.Part{two, two}).Charts; len(got) != 2 {
+		t.Errorf("two sources of an Application with one chart: got %d, want 2", len(got))
+	}
 }
