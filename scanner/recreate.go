@@ -5,7 +5,10 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 
+	v1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -78,70 +81,79 @@ func (r *review) isImmutable(v *server.Verdict) bool {
 	if v.Refusal != nil {
 		return isInvalid(v.Refusal.ErrStatus.Code)
 	}
-	immutable, _ := r.denialsOf(v)
+	immutable, _ := r.firstDenials(v)
 	return len(immutable) > 0
 }
 
-// denialsOf returns the denials that a server may respond with: those for which a tool recreates the object, and the
+// firstDenials returns the denials that a server may respond with: those for which a tool recreates the object, and the
 // others. A server responds with the first denial of one policy, binding and param; which of these comes first is
 // random (k8s.io/apiserver/pkg/admission/plugin/policy/validating, Dispatch).
-func (r *review) denialsOf(v *server.Verdict) (immutable, others []policy.Decision) {
+func (r *review) firstDenials(v *server.Verdict) (immutable, others []policy.Decision) {
 	type source struct {
 		policy  *policy.Policy
 		binding *policy.Binding
 		param   *admission.Object
 	}
-	seen, responses := map[source]bool{}, v.Denials()
+	seen := map[source]bool{}
 	for _, d := range v.Decisions {
-		if !d.Denies() {
+		by := source{d.Policy, d.Binding, d.Param}
+		if !d.Denies() || seen[by] {
 			continue
 		}
-		response := responses[0]
-		responses = responses[1:]
-		by := source{d.Policy, d.Binding, d.Param}
-		switch {
-		case seen[by]:
-		case isInvalid(response.Code), r.applier == apply.Flux && immutableField.MatchString(response.Message):
+		seen[by] = true
+		response := v.ResponseTo(d)
+		if isInvalid(response.Code) || r.applier == apply.Flux && immutableField.MatchString(response.Message) {
 			immutable = append(immutable, d)
-		default:
+		} else {
 			others = append(others, d)
 		}
-		seen[by] = true
 	}
 	return immutable, others
 }
 
-// refusedOtherwise returns the part of the response to an update after which a tool does not recreate the object:
-// another refusal, or the denials for other reasons. ok is false if there is no such part.
-func (r *review) refusedOtherwise(v server.Verdict) (rest server.Verdict, ok bool) {
-	if v.Refusal != nil {
-		return v, !isInvalid(v.Refusal.ErrStatus.Code)
+// notRecreated returns the part of the response to an update after which a tool does not recreate the object: of a
+// response that it may treat as the refusal of a change of an immutable field, the denials for other reasons and the
+// policies that may deny for others; any other response as a whole.
+func (r *review) notRecreated(v server.Verdict) server.Verdict {
+	switch {
+	case !r.isImmutable(&v):
+		return v
+	case v.Refusal != nil:
+		return server.Verdict{}
 	}
-	_, v.Decisions = r.denialsOf(&v)
-	v.Warnings, v.Dropped = nil, nil
-	return v, len(v.Decisions) > 0
+	_, v.Decisions = r.firstDenials(&v)
+	v.Indeterminate = slices.DeleteFunc(slices.Clone(v.Indeterminate), func(i policy.Indeterminate) bool { return !hasOtherReason(i.Policy) })
+	return v
+}
+
+// hasOtherReason reports whether a policy has a validation with a reason after which a tool does not recreate an object.
+func hasOtherReason(p *policy.Policy) bool {
+	return slices.ContainsFunc(p.Spec.Validations, func(v v1.Validation) bool {
+		return v.Reason != nil && *v.Reason != "" && *v.Reason != metav1.StatusReasonInvalid && *v.Reason != metav1.StatusReasonConflict
+	})
 }
 
 // recreateRefused judges an update that is refused because of an immutable field: the requests that recreate the
-// object, and the refusals for other reasons, by the policies in force, by the proposed ones, or by another policy.
+// object, and the update as far as a tool does not recreate it, where other policies deny it for other reasons, or where
+// only the policies in force or only the proposed ones refuse it because of an immutable field. The warnings of the
+// server are those about the creation.
 func (r *review) recreateRefused(ctx context.Context, inForce, final server.Verdict) error {
 	r.capture(&final, string(r.Operation()), nil)
-	now, isRefused := r.refusedOtherwise(inForce)
-	next, willBeRefused := r.refusedOtherwise(final)
-	if isRefused || willBeRefused {
-		before, err := r.judgeBefore(ctx, r.Before, nil)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !isRefused:
-			now = server.Verdict{}
-		case !willBeRefused:
-			next = now
-		}
-		r.server(next, before)
-		r.decisions(now, next, before)
+	before, err := r.judgeBefore(ctx, r.Before, nil)
+	if err != nil {
+		return err
 	}
+	now, next := r.notRecreated(inForce), r.notRecreated(final)
+	for _, v := range []*server.Verdict{&now, &next, before} {
+		v.Warnings, v.Dropped = nil, nil
+	}
+	switch {
+	case !r.isImmutable(&final):
+		r.server(next, before)
+	case !r.isImmutable(&inForce):
+		r.server(now, before)
+	}
+	r.decisions(now, next, before)
 	return r.recreate(ctx)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
@@ -245,8 +244,9 @@ func TestRecreatedBySome(t *testing.T) {
 -- app/settings.yaml --
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: settings, namespace: shop, annotations: {kustomize.toolkit.fluxcd.io/force: enabled}}
+metadata: {name: settings, namespace: shop, annotations: {argocd.argoproj.io/sync-options: "Force=true"}}
 data: {mode: "1"}
+extra: a
 `
 	const kept = `
 -- policies/NAME.yaml --
@@ -263,34 +263,51 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: NAME}
 spec: {policyName: NAME, validationActions: [Deny]}
 `
+	const extra = `CREATE unknown field "extra" existing`
+	const holds = `{expression: "true"}`
+	const warns = "warn: "
+	const open = `{expression: "authorizer.group('').resource('pods').check('get').allowed()", message: open, reason: Forbidden}`
+	const openInvalid = `{expression: "authorizer.group('').resource('pods').check('get').allowed()", message: open}`
 	const invalid = `{expression: "object.data == oldObject.data", message: keep it}`
 	const forbidden = `{expression: "object.data == oldObject.data", message: never, reason: Forbidden}`
 	for _, test := range []struct {
 		base, head string
 		want       []string
 	}{
-		{invalid, invalid, nil},
-		{forbidden, forbidden, []string{"UPDATE never inForce"}},
-		{invalid, forbidden, []string{"UPDATE never proposed"}},
-		{forbidden, invalid, []string{"UPDATE never inForce"}},
-		{invalid + ", " + forbidden, invalid + ", " + forbidden, nil},
-		{invalid + "; " + forbidden, invalid + "; " + forbidden, []string{"UPDATE never inForce"}},
-		{forbidden + ", " + invalid, forbidden + ", " + invalid, []string{"UPDATE never inForce", "UPDATE keep it inForce"}},
+		{invalid, invalid, []string{extra}},
+		{invalid, holds, []string{extra}},
+		{holds, invalid, []string{extra}},
+		{forbidden, forbidden, []string{"UPDATE never inForce new", `UPDATE unknown field "extra" existing`}},
+		{invalid, forbidden, []string{"UPDATE never proposed new", extra}},
+		{forbidden, invalid, []string{"UPDATE never inForce new", extra}},
+		{invalid + ", " + forbidden, invalid + ", " + forbidden, []string{extra}},
+		{invalid + "; " + forbidden, invalid + "; " + forbidden, []string{"UPDATE never inForce new", extra}},
+		{forbidden + ", " + invalid, forbidden + ", " + invalid, []string{"UPDATE never inForce new", "UPDATE keep it inForce new", `UPDATE unknown field "extra" existing`}},
+		{invalid, warns + invalid, []string{"UPDATE keep it proposed new", extra}},
+		{warns + invalid, invalid, []string{"UPDATE keep it inForce new", extra}},
+		{invalid + "; " + open, invalid + "; " + open, []string{extra, "indeterminate"}},
+		{invalid + "; " + openInvalid, invalid + "; " + openInvalid, []string{extra}},
 	} {
 		tree := func(validations, mode string) string {
 			text := strings.ReplaceAll(settings, `"1"`, mode)
+			validations, warn := strings.CutPrefix(validations, warns)
 			for i, of := range strings.Split(validations, "; ") {
 				text += strings.NewReplacer("VALIDATIONS", of, "NAME", "kept"+strconv.Itoa(i)).Replace(kept)
+			}
+			if warn {
+				text = strings.ReplaceAll(text, "[Deny]", "[Warn]")
 			}
 			return text
 		}
 		in := input(tree(test.base, `"1"`), tree(test.head, `"2"`))
-		in.Config.Applier = string(apply.Flux)
+		in.Config.Applier = string(apply.ArgoCD)
+		r := mustScan(t, in)
 		var got []string
-		for _, f := range mustScan(t, in).Findings {
-			if f.Status == report.StatusNew {
-				got = append(got, strings.TrimSpace(f.Operation+" "+f.Message+" "+string(f.Policies)))
-			}
+		for _, f := range r.Findings {
+			got = append(got, strings.Join(strings.Fields(f.Operation+" "+f.Message+" "+string(f.Policies)+" "+string(f.Status)), " "))
+		}
+		for range r.Indeterminate {
+			got = append(got, "indeterminate")
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s, then %s: %q, want %q", test.base, test.head, got, test.want)

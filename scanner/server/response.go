@@ -72,7 +72,7 @@ func (v *Verdict) Denials() []policy.Verdict {
 	var all []policy.Verdict
 	for i := range v.Decisions {
 		if v.Decisions[i].Denies() {
-			alone := v.responseTo(v.Decisions[i])
+			alone := v.ResponseTo(v.Decisions[i])
 			alone.Warnings = nil
 			all = append(all, alone)
 		}
@@ -87,7 +87,7 @@ func (v *Verdict) Redacted() map[string]string {
 	for _, d := range v.Decisions {
 		shown := d
 		shown.Message = cmp.Or(d.Redacted, d.Message)
-		raw, masked := v.responseTo(d), v.responseTo(shown)
+		raw, masked := v.ResponseTo(d), v.ResponseTo(shown)
 		if !raw.Allowed {
 			told[raw.Message] = masked.Message
 		}
@@ -100,8 +100,8 @@ func (v *Verdict) Redacted() map[string]string {
 	return told
 }
 
-// responseTo returns the response to a request with only one decision.
-func (v *Verdict) responseTo(d policy.Decision) policy.Verdict {
+// ResponseTo returns the response to the request if a decision were the only one.
+func (v *Verdict) ResponseTo(d policy.Decision) policy.Verdict {
 	out := policy.Outcome{Decisions: []policy.Decision{d}}
 	return out.Verdict(v.Request, nil)
 }
