@@ -41,8 +41,7 @@ func checkLint(r *LintReport) error {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
 	}
-	sum := &r.Summary
-	if err := checkSummary(&Summary{Policies: sum.Policies, Bindings: sum.Bindings, Roots: sum.Roots}); err != nil {
+	if err := checkLintSummary(&r.Summary); err != nil {
 		return err
 	}
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
@@ -99,14 +98,33 @@ func checkFinding(f *Finding) error {
 	return nil
 }
 
+// counts are counts in a report by the paths of their fields.
+type counts map[string]int
+
+// check returns an error for the first count that no scan writes.
+func (c counts) check() error {
+	for _, field := range slices.Sorted(maps.Keys(c)) {
+		if n := c[field]; n < 0 || n > maxCount {
+			return fmt.Errorf("%s: %d is no count", field, n)
+		}
+	}
+	return nil
+}
+
+func (c counts) addRoots(r *RootCounts) {
+	maps.Copy(c, counts{
+		"summary.roots.rendered": r.Rendered, "summary.roots.failed": r.Failed, "summary.roots.failedBefore": r.FailedBefore,
+		"summary.roots.indeterminate": r.Indeterminate, "summary.roots.lost": r.Lost, "summary.roots.untouched": r.Untouched,
+	})
+}
+
 // checkSummary returns an error for the first invalid count in a decoded summary.
 func checkSummary(s *Summary) error {
-	r := &s.Roots
-	counts := map[string]int{
-		"requests": s.Requests, "evaluations": s.Evaluations, "policies": s.Policies, "bindings": s.Bindings,
-		"roots.rendered": r.Rendered, "roots.failed": r.Failed, "roots.failedBefore": r.FailedBefore,
-		"roots.indeterminate": r.Indeterminate, "roots.lost": r.Lost, "roots.untouched": r.Untouched,
+	all := counts{
+		"summary.requests": s.Requests, "summary.evaluations": s.Evaluations,
+		"summary.policies": s.Policies, "summary.bindings": s.Bindings,
 	}
+	all.addRoots(&s.Roots)
 	for action, of := range s.Findings {
 		if err := oneOf("summary.findings", action, Actions()...); err != nil {
 			return err
@@ -115,24 +133,32 @@ func checkSummary(s *Summary) error {
 			if err := oneOf("summary.findings."+string(action), status, Statuses()...); err != nil {
 				return err
 			}
-			counts["findings."+string(action)+"."+string(status)] = n
+			all["summary.findings."+string(action)+"."+string(status)] = n
 		}
 	}
 	if c := s.Coverage; c != nil {
-		counts["coverage.objects"], counts["coverage.exact"] = c.Objects, c.Exact
+		all["summary.coverage.objects"], all["summary.coverage.exact"] = c.Objects, c.Exact
 		for i, u := range c.Unknown {
-			counts[fmt.Sprintf("coverage.unknown[%d]", i)] = u.Objects
+			all[fmt.Sprintf("summary.coverage.unknown[%d]", i)] = u.Objects
 		}
 	}
 	for i, k := range s.Kubernetes {
-		counts[fmt.Sprintf("kubernetes[%d].requests", i)] = k.Requests
+		all[fmt.Sprintf("summary.kubernetes[%d].requests", i)] = k.Requests
 	}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if n := counts[name]; n < 0 || n > maxCount {
-			return fmt.Errorf("summary.%s: %d is no count", name, n)
+	return all.check()
+}
+
+// checkLintSummary is checkSummary for a report of lint.
+func checkLintSummary(s *LintSummary) error {
+	all := counts{"summary.policies": s.Policies, "summary.bindings": s.Bindings}
+	all.addRoots(&s.Roots)
+	for severity, n := range s.Findings {
+		if err := oneOf("summary.findings", severity, Severities()...); err != nil {
+			return err
 		}
+		all["summary.findings."+string(severity)] = n
 	}
-	return nil
+	return all.check()
 }
 
 func checkLocation(l *Location) error {
@@ -192,14 +218,11 @@ func checkChanges(c *Changes) error {
 		if err := oneOf("operation", o.Operation, "CREATE", "UPDATE", "DELETE"); err != nil {
 			return fmt.Errorf("changes.objects[%d].%w", i, err)
 		}
-		if min(o.Added, o.Removed, o.Cut) < 0 {
-			return fmt.Errorf("changes.objects[%d]: a number of lines is negative", i)
+		if err := (counts{"added": o.Added, "removed": o.Removed, "cut": o.Cut}).check(); err != nil {
+			return fmt.Errorf("changes.objects[%d].%w", i, err)
 		}
 	}
-	if c.LeftOut < 0 {
-		return fmt.Errorf("changes.leftOut: %d is negative", c.LeftOut)
-	}
-	return nil
+	return counts{"changes.leftOut": c.LeftOut}.check()
 }
 
 // checkCharts returns an error for the first invalid value in decoded charts.
@@ -209,8 +232,8 @@ func checkCharts(charts []ChartChange) error {
 		if err := checkLocation(&c.Location); err != nil {
 			return fmt.Errorf("charts[%d].location.%w", i, err)
 		}
-		if min(c.Added, c.Changed, c.Removed, c.LeftOut) < 0 {
-			return fmt.Errorf("charts[%d]: a number of objects is negative", i)
+		if err := (counts{"added": c.Added, "changed": c.Changed, "removed": c.Removed, "leftOut": c.LeftOut}).check(); err != nil {
+			return fmt.Errorf("charts[%d].%w", i, err)
 		}
 		for j := range c.Objects {
 			if err := oneOf("change", c.Objects[j].Change, ObjectAdded, ObjectChanged, ObjectRemoved); err != nil {

@@ -187,7 +187,7 @@ func TestReadChecksChanges(t *testing.T) {
 		edit func(o map[string]any)
 	}{
 		{`changes.objects[0].operation: "PATCH" is none of`, func(o map[string]any) { o["operation"] = "PATCH" }},
-		{`changes.objects[0]: a number of lines is negative`, func(o map[string]any) { o["cut"] = -1 }},
+		{`changes.objects[0].cut: -1 is no count`, func(o map[string]any) { o["cut"] = -1 }},
 	} {
 		var doc map[string]any
 		if err := json.Unmarshal(good, &doc); err != nil {
