@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"text/template"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/config"
 )
@@ -107,12 +109,14 @@ func execute(name string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// plainScalar matches names that need no quotes in YAML and that a shell prints as they are.
+// plainScalar matches names that need no quotes in YAML, except words such as true and null, and that a shell prints as
+// they are.
 var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./*-]*$`)
 
 // scalar returns a name of the repository as a YAML scalar in one line.
 func scalar(name string) string {
-	if plainScalar.MatchString(name) {
+	plain := yaml.Node{Kind: yaml.ScalarNode, Value: name}
+	if plainScalar.MatchString(name) && plain.ShortTag() == "!!str" {
 		return name
 	}
 	data, _ := json.Marshal(name) // cannot fail: it is a string
