@@ -7,7 +7,7 @@ import (
 )
 
 // TestDeliveriesWhileEnding checks that a service without jobs in progress accepts deliveries for a while
-// after it was asked to end, over existing and new connections.
+// after it was told to end, over existing and new connections.
 func TestDeliveriesWhileEnding(t *testing.T) {
 	t.Parallel()
 	r := run(t, nil)

@@ -186,7 +186,7 @@ func (s *Service) serveUntil(ctx context.Context) error {
 	}
 }
 
-// settling is the minimum time for which deliveries are accepted after the service was asked to end,
+// settling is the minimum time for which deliveries are accepted after the service was told to end,
 // unless drain is shorter. A proxy learns only a moment later that it is not ready.
 const settling = time.Second
 

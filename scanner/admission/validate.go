@@ -94,7 +94,7 @@ type podSecurityInitializer struct {
 func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
 	p := plugin.(*podsecurity.Plugin)
 	p.InspectEffectiveVersion(emulation.EffectiveVersion())
-	factory := informers.NewSharedInformerFactory(nil, 0) // without Namespaces, so the client is asked
+	factory := informers.NewSharedInformerFactory(nil, 0) // without Namespaces, so they are read through the client
 	index(factory.Core().V1().Pods().Informer().GetIndexer(), i.pods()...)
 	p.SetExternalKubeInformerFactory(factory)
 	p.SetExternalKubeClientSet(i.client)

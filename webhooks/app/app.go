@@ -200,7 +200,7 @@ func (a *App) WebhookSecrets() [][]byte {
 	return out
 }
 
-// Self returns the App's slug and ID, which GitHub is asked for once. Its error is ErrCredentials,
+// Self returns the App's slug and ID, which are requested from GitHub once. Its error is ErrCredentials,
 // with the keys of the configuration, when GitHub rejects the credentials.
 func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 	a.mu.Lock()

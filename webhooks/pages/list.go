@@ -20,7 +20,7 @@ const (
 	// pageRows is the number of scans on one page.
 	pageRows = 50
 	// pageLooks limits the scans that are examined for one page, and pageAsks the repositories
-	// for which GitHub is asked for rights; emptyAsks is the limit while the page is empty.
+	// whose rights are requested from GitHub; emptyAsks is that limit while the page is empty.
 	pageLooks = 2000
 	pageAsks  = 40
 	emptyAsks = 200
@@ -115,7 +115,7 @@ func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) 
 	for _, s := range p.config.Queue.Scans(of) {
 		return s, p.mayRead(r.Context(), v, s)
 	}
-	// GitHub is asked all the same, once a minute, so that the response time reveals nothing.
+	// The rights are requested from GitHub all the same, once a minute, so that the response time reveals nothing.
 	unknown := queue.Scan{Owner: of.Owner, Repo: of.Repo, Repository: numberOf(of.Owner + "/" + of.Repo)}
 	if err := p.mayRead(r.Context(), v, unknown); err != nil {
 		return queue.Scan{}, err

@@ -13,8 +13,8 @@ import (
 )
 
 // ended holds the tokens of sessions that were logged out here: their hashes, and when the session
-// would have ended. GitHub is asked to revoke the token as well, which has effect everywhere; this
-// has effect at once, and if GitHub does not answer.
+// would have ended. A request to GitHub revokes the token as well, which has effect everywhere; this
+// has effect at once, and if GitHub does not respond.
 type ended struct {
 	now func() time.Time
 

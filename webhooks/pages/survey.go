@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// asksAtOnce is how many repositories GitHub is asked about concurrently.
+	// asksAtOnce is the number of repositories whose rights are requested from GitHub concurrently.
 	asksAtOnce = 8
 	// githubTimeoutEach is the timeout for one of them, since the others wait for it.
 	githubTimeoutEach = 4 * time.Second
@@ -70,7 +70,7 @@ func (a *survey) ahead(ctx context.Context, scans []queue.Scan) error {
 	return nil
 }
 
-// next returns the first scan of each repository to ask about next.
+// next returns the first scan of each repository whose rights are requested next.
 func (a *survey) next(scans []queue.Scan) []queue.Scan {
 	var next []queue.Scan
 	for _, s := range scans {

@@ -237,7 +237,7 @@ func (p *Processes) plain(more []string) (*process, error) {
 	}
 	one := &process{in: in, kill: func() { _ = c.Process.Kill(); _ = in.Close() }}
 	one.read(out)
-	go func() { _ = c.Wait() }() // it was asked to end
+	go func() { _ = c.Wait() }() // reap it when it ends
 	return one, nil
 }
 

@@ -11,8 +11,8 @@ const atMost = 0.5
 
 // budget is what a pass knows of the rate limits of installations, and the requests it has made.
 type budget struct {
-	used  map[int64]float64
-	asked map[requestKind]int
+	used     map[int64]float64
+	requests map[requestKind]int
 }
 
 // requestKind is a kind of request to an installation.
@@ -22,7 +22,7 @@ type requestKind struct {
 }
 
 func newBudget() *budget {
-	return &budget{used: map[int64]float64{}, asked: map[requestKind]int{}}
+	return &budget{used: map[int64]float64{}, requests: map[requestKind]int{}}
 }
 
 // spent reports whether an installation's remaining requests of this hour are reserved for scans.
@@ -32,10 +32,10 @@ func (b *budget) spent(installation int64) bool { return b.used[installation] > 
 // in each pass; otherwise an installation that is always busy would never be checked.
 func (b *budget) grant(installation int64, what string) bool {
 	q := requestKind{installation, what}
-	if b.spent(installation) && b.asked[q] > 0 {
+	if b.spent(installation) && b.requests[q] > 0 {
 		return false
 	}
-	b.asked[q]++
+	b.requests[q]++
 	return true
 }
 

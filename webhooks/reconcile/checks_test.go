@@ -53,8 +53,8 @@ func TestChecksOnce(t *testing.T) {
 	w.github.Forget()
 	w.Reconciler = w.reconciler()
 	w.pass(reconcile.Complete)
-	if n := w.asked(http.MethodGet, "/check-runs"); n != 0 {
-		t.Errorf("the next process asked %d times for check runs", n)
+	if n := w.requested(http.MethodGet, "/check-runs"); n != 0 {
+		t.Errorf("the next process requested check runs %d times", n)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestChecksRefused(t *testing.T) {
 	for i, want := range []bool{true, false} {
 		w.github.Forget()
 		w.pass(reconcile.Complete)
-		if asked := w.asked(http.MethodGet, "/check-runs") > 0; asked != want {
-			t.Errorf("pass %d asked for check runs: %v", i+1, asked)
+		if requested := w.requested(http.MethodGet, "/check-runs") > 0; requested != want {
+			t.Errorf("pass %d requested check runs: %v", i+1, requested)
 		}
 	}
 	if n := w.finished(); n != 0 {
@@ -182,6 +182,6 @@ func TestBacklog(t *testing.T) {
 	w.clock.set(3*time.Hour + 5*time.Minute)
 	w.pass(reconcile.Complete)
 	if n := len(w.again()); n != failed {
-		t.Errorf("%d deliveries were asked for again, want %d", n, failed)
+		t.Errorf("%d deliveries were requested again, want %d", n, failed)
 	}
 }

@@ -38,13 +38,13 @@ func (p *pass) deliveries(ctx context.Context) error {
 	if listing != nil {
 		p.listed = time.Time{}
 	}
-	asked := 0
+	requested := 0
 	p.left = time.Time{}
 	for _, d := range slices.Backward(failed) {
 		if !due(d, now) {
 			continue
 		}
-		if asked == mostDeliveries {
+		if requested == mostDeliveries {
 			p.limited("more failed deliveries than are requested at a time", "most", mostDeliveries)
 			p.left = d.At // the next pass has to look back further than recent
 			break
@@ -52,15 +52,15 @@ func (p *pass) deliveries(ctx context.Context) error {
 		again, err := p.redeliver(ctx, d)
 		if p.ends(ctx, err) {
 			p.left = d.At
-			p.Metrics.Recovered(asked)
+			p.Metrics.Recovered(requested)
 			return errors.Join(listing, err)
 		}
-		p.failed("ask for a delivery again", err, "delivery", d.GUID)
+		p.failed("request a delivery again", err, "delivery", d.GUID)
 		if again {
-			asked++
+			requested++
 		}
 	}
-	p.Metrics.Recovered(asked)
+	p.Metrics.Recovered(requested)
 	return listing
 }
 
@@ -84,7 +84,7 @@ func (p *pass) redeliver(ctx context.Context, d app.Delivery) (bool, error) {
 		return false, nil // too old, or its installation is gone
 	}
 	if err == nil {
-		p.Log.Info("asked for a delivery again", "delivery", d.GUID, "attempts", d.Attempts, "status", d.Status)
+		p.Log.Info("requested a delivery again", "delivery", d.GUID, "attempts", d.Attempts, "status", d.Status)
 	}
 	return err == nil, err
 }

@@ -8,8 +8,8 @@
 //     was stored before the response was lost. GitHub's own list of attempts has the number
 //     of attempts of each, and the wait doubles with each attempt.
 //   - open pull requests, except drafts, without a verdict and without a job get a job. The scan
-//     records are sufficient for nearly all. For the rest GitHub is asked for a completed check
-//     run of ours on the head, which names its pull request: others may have the same head.
+//     records are sufficient for nearly all. For the rest, completed check runs of ours on the
+//     head are requested from GitHub. They name their pull request: others may have the same head.
 //   - check runs of scans that ended without a verdict are completed as cancelled if they
 //     are still in progress, unless their commit is being judged again. The scan's record notes
 //     that this was checked.

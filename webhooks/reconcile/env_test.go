@@ -192,8 +192,8 @@ func (w *env) again() []string {
 	return out
 }
 
-// asked counts requests to GitHub with a suffix of the path since Forget.
-func (w *env) asked(method, path string) int {
+// requested counts requests to GitHub with a suffix of the path since Forget.
+func (w *env) requested(method, path string) int {
 	n := 0
 	for _, r := range w.github.Requests() {
 		if r.Method == method && strings.HasSuffix(r.Path, path) {

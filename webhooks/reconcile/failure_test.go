@@ -134,6 +134,6 @@ func TestStoreFails(t *testing.T) {
 	w.Reconciler = reconcile.New(reconcile.Config{Queue: store, App: w.us, Now: w.clock.Now})
 	w.pass(reconcile.Failed)
 	if store.tries != 1 {
-		t.Errorf("the queue was asked %d times", store.tries)
+		t.Errorf("the queue was called %d times", store.tries)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestMayBeLeft checks that the queue is asked only for the newest scan of a commit, however many there
-// are, since it is locked meanwhile.
+// TestMayBeLeft checks that only the newest scan of a commit is read from the queue, however many there
+// are, since the queue is locked meanwhile.
 func TestMayBeLeft(t *testing.T) {
 	q, err := queue.Open(t.Context(), queue.Config{Dir: t.TempDir()})
 	if err != nil {

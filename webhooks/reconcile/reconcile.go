@@ -123,7 +123,7 @@ const (
 func (r *Reconciler) Pass(ctx context.Context) string {
 	began := r.Now()
 	p := &pass{Reconciler: r, budget: newBudget(), outcome: Complete, stopped: ctx.Done()}
-	p.failed("ask for failed deliveries", p.deliveries(ctx))
+	p.failed("request failed deliveries", p.deliveries(ctx))
 	p.failed("look for pull requests without a verdict", p.installations(ctx))
 	p.failed("finish check runs", p.checks(ctx))
 	r.forget(began.Add(-remember))

@@ -53,8 +53,8 @@ func TestDeliveries(t *testing.T) {
 		w.github.Forget()
 		w.pass(reconcile.Complete)
 		w.github.Settle()
-		if got := w.asked(http.MethodPost, "/attempts"); got != want {
-			t.Errorf("%d deliveries were asked for again after %v, want %d", got, after, want)
+		if got := w.requested(http.MethodPost, "/attempts"); got != want {
+			t.Errorf("%d deliveries were requested again after %v, want %d", got, after, want)
 		}
 	}
 	passes(50*time.Second, 0)
@@ -135,8 +135,8 @@ func TestPulls(t *testing.T) {
 	w.github.Forget()
 	w.pass(reconcile.Complete)
 	w.wantPending(want...)
-	if n := w.asked(http.MethodGet, "/check-runs"); n != 0 {
-		t.Errorf("asked %d times for check runs", n)
+	if n := w.requested(http.MethodGet, "/check-runs"); n != 0 {
+		t.Errorf("check runs were requested %d times", n)
 	}
 }
 
@@ -148,8 +148,8 @@ func TestRecords(t *testing.T) {
 		name  string
 		state queue.State
 		after time.Duration
-		// asks is set if GitHub is asked for the check run.
-		asks, enqueues bool
+		// requests is set if the check run is requested from GitHub.
+		requests, enqueues bool
 	}{
 		{"queued", queue.Queued, 24 * time.Hour, false, false},
 		{"running", queue.Running, 24 * time.Hour, false, false},
@@ -169,8 +169,8 @@ func TestRecords(t *testing.T) {
 			w.clock.set(test.after)
 			w.github.Forget()
 			w.pass(reconcile.Complete)
-			if asks := w.asked(http.MethodGet, "/check-runs") > 0; asks != test.asks {
-				t.Errorf("asked GitHub for the check run: %v", asks)
+			if requests := w.requested(http.MethodGet, "/check-runs") > 0; requests != test.requests {
+				t.Errorf("the check run was requested from GitHub: %v", requests)
 			}
 			after := w.queue.Scans(queue.ScanFilter{})
 			if enqueued := len(after) > before; enqueued != test.enqueues {
@@ -248,8 +248,8 @@ func TestNotOurs(t *testing.T) {
 	w.github.Forget()
 	w.pass(reconcile.Failed)
 	w.wantPending("reconcile c#1")
-	if n := w.asked(http.MethodGet, "/installation/repositories"); n != 2 {
-		t.Errorf("asked %d installations for their repositories", n)
+	if n := w.requested(http.MethodGet, "/installation/repositories"); n != 2 {
+		t.Errorf("the repositories of %d installations were requested", n)
 	}
 }
 
@@ -312,8 +312,8 @@ func TestChecks(t *testing.T) {
 			t.Errorf("check runs (-want +got):\n%s", diff)
 		}
 	}
-	if n := w.asked(http.MethodGet, "/check-runs"); n != 0 {
-		t.Errorf("the second pass asked %d times for check runs", n)
+	if n := w.requested(http.MethodGet, "/check-runs"); n != 0 {
+		t.Errorf("the second pass requested check runs %d times", n)
 	}
 }
 
@@ -324,7 +324,7 @@ func TestOneReplica(t *testing.T) {
 	fast := func() *reconcile.Reconciler {
 		return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Every: 50 * time.Millisecond})
 	}
-	passes := func() int { return w.asked(http.MethodGet, "/app/installations") }
+	passes := func() int { return w.requested(http.MethodGet, "/app/installations") }
 	first, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- fast().Run(first) }()

@@ -28,8 +28,8 @@ const (
 	reactionUnknown = "confused"
 )
 
-// command executes the command in a comment on a pull request. GitHub is asked for the sender's
-// permission, and whether the comment still has the command.
+// command executes the command in a comment on a pull request. The sender's permission, and whether the
+// comment still has the command, are requested from GitHub.
 func (t *task) command(ctx context.Context) error {
 	says, err := t.commentUnchanged(ctx)
 	if gone(err) {

@@ -63,7 +63,8 @@ func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
 }
 
 // forget removes the data of an installation or of repositories that were removed. A delivery may
-// be late, or redelivered after they were added again, so GitHub is asked which are gone.
+// be late, or redelivered after they were added again, so the list of those that are left is requested
+// from GitHub.
 // The data of a suspended installation stays, since the suspension may end.
 func (t *task) forget(ctx context.Context) error {
 	t.w.App.Forget(t.job.Installation)
