@@ -37,7 +37,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	indexes map[string]*indexFetch // by URL of the repository
-	stored  int64                  // bytes, see put
+	stored  int64                  // bytes in the store, see put
 }
 
 // New returns a Client.
@@ -127,18 +127,36 @@ func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context
 
 // put stores a content of at most most bytes, and counts it, even if it is refused afterwards: it is in the store.
 func (c *Client) put(r io.Reader, most int64) (digest string, size int64, err error) {
-	c.mu.Lock()
-	left := max(c.limits.Total-c.stored, 0)
-	c.mu.Unlock()
-	digest, size, err = c.store.Put(r, min(most, left))
-	if large := new(store.TooLargeError); errors.As(err, &large) && left < most {
-		err = fmt.Errorf("all artifacts together have more than %d bytes", c.limits.Total)
-	}
-	if err != nil {
+	counted := &counter{Reader: r, client: c}
+	if digest, size, err = c.store.Put(counted, most); err != nil {
+		c.count(-counted.read) // the store removed it
 		return "", 0, err
 	}
+	return digest, size, nil
+}
+
+// count counts bytes that are stored, or removed if n is negative. It returns an error above the limit.
+func (c *Client) count(n int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stored += size
-	return digest, size, nil
+	if c.stored += n; c.stored > c.limits.Total {
+		return fmt.Errorf("all artifacts together have more than %d bytes", c.limits.Total)
+	}
+	return nil
+}
+
+// counter counts the bytes of a content while it is stored, since others are stored at the same time.
+type counter struct {
+	io.Reader
+	client *Client
+	read   int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read += int64(n)
+	if above := c.client.count(int64(n)); above != nil {
+		return 0, above
+	}
+	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -203,6 +204,38 @@ func TestTotal(t *testing.T) {
 	})
 	if size == 0 || size > most {
 		t.Errorf("%d bytes are stored, want at most %d", size, most)
+	}
+}
+
+// TestTotalAtOnce checks that contents which are stored at the same time share the limit, and that one that is not
+// stored in the end does not count.
+func TestTotalAtOnce(t *testing.T) {
+	const most = 1 << 20
+	client := New(store.Open(t.TempDir()), Options{Limits: Limits{Total: most}})
+	text := strings.Repeat("x", most/2+1)
+	put := func() error {
+		_, _, err := client.put(strings.NewReader(text), most)
+		return err
+	}
+	r, w := io.Pipe()
+	failed := make(chan error)
+	go func() {
+		_, _, err := client.put(r, most)
+		failed <- err
+	}()
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(nil) // is read after the bytes before it were counted
+	if err := put(); err == nil || !strings.Contains(err.Error(), "all artifacts together") {
+		t.Errorf("error %v, want that all have too many bytes", err)
+	}
+	_ = w.CloseWithError(errors.New("it broke"))
+	if err := <-failed; err == nil {
+		t.Error("a broken content is stored")
+	}
+	if err := put(); err != nil {
+		t.Errorf("error %v after a content that was not stored", err)
 	}
 }
 
