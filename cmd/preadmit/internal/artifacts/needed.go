@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,12 +12,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/lock"
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/artifact/store"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/config"
@@ -52,6 +55,9 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 		return nil, err
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, t.deployOptions(renderer))
+	if entry := new(paths.EntryError); errors.As(err, &entry) {
+		return nil, cli.Usagef("entries of the configuration: %w", entry)
+	}
 	if err != nil {
 		return nil, err
 	}
