@@ -116,11 +116,11 @@ func (s *scan) charts(ctx context.Context, read map[render.RootID]bool, reached 
 	return all
 }
 
-// settleCharts clears Unread of charts if a part of their unit, or a policy, was not judged.
-func (s *scan) settleCharts() {
-	for i := range s.report.Charts {
-		c := &s.report.Charts[i]
-		c.Unread = c.Unread && !slices.ContainsFunc(s.report.Indeterminate, func(i report.Indeterminate) bool {
+// settleCharts clears Unread of the charts of a report if a part of their unit, or a policy, was not judged.
+func settleCharts(r *report.Report) {
+	for i := range r.Charts {
+		c := &r.Charts[i]
+		c.Unread = c.Unread && !slices.ContainsFunc(r.Indeterminate, func(i report.Indeterminate) bool {
 			return i.Root == c.Root || i.What == string(gaps.Policy)
 		})
 	}

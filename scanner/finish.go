@@ -19,7 +19,7 @@ func (s *scan) finish(out outcome) {
 		s.remark(&out.remarks[i])
 	}
 	s.order()
-	s.settleCharts()
+	settleCharts(s.report)
 	report.SetFingerprints(s.report.Findings)
 	for i := range s.report.Findings {
 		s.locator.HashLine(&s.report.Findings[i].Location)

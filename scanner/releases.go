@@ -190,6 +190,7 @@ func Join(parts []*Part) *report.Report {
 	})
 	sum.Webhooks = slices.Compact(sum.Webhooks)
 	joined.Charts = joinCharts(parts)
+	settleCharts(&joined) // a unit may not render for the version that judges it
 	joined.Summary = sum
 	return &joined
 }

@@ -112,6 +112,10 @@ func TestJoinCharts(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+	failed := &scanner.Part{Report: &report.Report{Indeterminate: []report.Indeterminate{{What: "root", Root: "r"}}}}
+	if got := scanner.Join([]*scanner.Part{failed, part("v1.36.3", unread, "r")}).Charts; len(got) != 1 || got[0].Unread {
+		t.Errorf("a unit that does not render for the version that judges it: got %+v, want that it is not known whether policies read the chart", got)
+	}
 	two := part("v1.34.0", report.ChartChange{Location: report.Location{Path: "app.yaml", StartLine: 5}})
 	other := two.Report.Charts[0]
 	other.Location.StartLine = 9
