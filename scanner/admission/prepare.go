@@ -79,16 +79,16 @@ func (a ClientRequest) Main() *Object {
 func (c *Cluster) Prepare(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
 	key, ok := c.policyCreation(ask)
 	if !ok {
-		return c.prepareAsk(ctx, ask)
+		return c.prepareUncached(ctx, ask)
 	}
 	p := c.opts.Policies.Of(key, func() (p prepared) {
-		p.request, p.warnings, p.err = c.prepareAsk(ctx, ask)
+		p.request, p.warnings, p.err = c.prepareUncached(ctx, ask)
 		return p
 	})
 	return p.request, p.warnings, p.err
 }
 
-func (c *Cluster) prepareAsk(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
+func (c *Cluster) prepareUncached(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
 	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
 		ask.controls = c.controlledFieldsOf(ask)
 	}

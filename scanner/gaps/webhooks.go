@@ -28,11 +28,11 @@ type RequestKind struct {
 // Webhooks notes the webhook configurations in the state with rules that match a request: the
 // webhooks are not called, and may change or refuse it. It returns those with failurePolicy Fail,
 // sorted.
-func (l *Ledger) Webhooks(asked map[RequestKind]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
+func (l *Ledger) Webhooks(requests map[RequestKind]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
 	found := map[string]bool{}
 	failing := map[report.Webhook]bool{}
 	calls := func(o *admission.Object) bool {
-		name, hooks, ok := calledFor(o, asked)
+		name, hooks, ok := calledFor(o, requests)
 		if !ok {
 			return false
 		}
@@ -69,7 +69,7 @@ func (l *Ledger) Webhooks(asked map[RequestKind]bool, targets []*target.Target, 
 
 // calledFor returns the name of a webhook configuration, and its webhooks that match a request and
 // have failurePolicy Fail; ok is false if none matches. It ignores selectors and match conditions.
-func calledFor(o *admission.Object, asked map[RequestKind]bool) (name string, failing []report.Webhook, ok bool) {
+func calledFor(o *admission.Object, requests map[RequestKind]bool) (name string, failing []report.Webhook, ok bool) {
 	kind := o.GroupVersionKind().GroupKind()
 	if kinds.Of(kind).Effect != kinds.NotSimulated {
 		return "", nil, false
@@ -83,11 +83,11 @@ func calledFor(o *admission.Object, asked map[RequestKind]bool) (name string, fa
 		} `json:"webhooks"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), &read); err != nil {
-		return name, nil, len(asked) > 0 // its webhooks are not known
+		return name, nil, len(requests) > 0 // its webhooks are not known
 	}
 	var names []string
 	for _, w := range read.Webhooks {
-		if !slices.ContainsFunc(w.Rules, func(rule v1.RuleWithOperations) bool { return matchesAny(rule, asked) }) {
+		if !slices.ContainsFunc(w.Rules, func(rule v1.RuleWithOperations) bool { return matchesAny(rule, requests) }) {
 			continue
 		}
 		ok = true
@@ -102,12 +102,12 @@ func calledFor(o *admission.Object, asked map[RequestKind]bool) (name string, fa
 	return name, failing, ok
 }
 
-func matchesAny(rule v1.RuleWithOperations, asked map[RequestKind]bool) bool {
-	for a := range asked {
-		if a.Group == v1.GroupName && configuration[a.Resource] {
+func matchesAny(rule v1.RuleWithOperations, requests map[RequestKind]bool) bool {
+	for r := range requests {
+		if r.Group == v1.GroupName && configuration[r.Resource] {
 			continue
 		}
-		if written.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, a.Group, a.Resource, a.Operation) {
+		if written.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, r.Group, r.Resource, r.Operation) {
 			return true
 		}
 	}

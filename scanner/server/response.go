@@ -83,21 +83,21 @@ func (v *Verdict) Denials() []policy.Verdict {
 // Redacted maps the texts of decisions in Response and Denials to texts that may be shown, without values
 // of Secrets.
 func (v *Verdict) Redacted() map[string]string {
-	told := map[string]string{}
+	redacted := map[string]string{}
 	for _, d := range v.Decisions {
 		shown := d
 		shown.Message = cmp.Or(d.Redacted, d.Message)
 		raw, masked := v.ResponseTo(d), v.ResponseTo(shown)
 		if !raw.Allowed {
-			told[raw.Message] = masked.Message
+			redacted[raw.Message] = masked.Message
 		}
 		for i, text := range raw.Warnings {
 			if i < len(masked.Warnings) {
-				told[text] = masked.Warnings[i]
+				redacted[text] = masked.Warnings[i]
 			}
 		}
 	}
-	return told
+	return redacted
 }
 
 // ResponseTo returns the response to the request if a decision were the only one.
