@@ -57,9 +57,9 @@ for a reason other than the rights of the token.`,
 		Args: scan.PathArgument(f.scan),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := readInputs(cmd, f, p.Getenv); err != nil {
-				return cli.Guarded(err)
+				return err
 			}
-			return cli.Guarded(runCommand(cmd.Context(), p, f))
+			return runCommand(cmd.Context(), p, f)
 		},
 	}
 	f.register(cmd)

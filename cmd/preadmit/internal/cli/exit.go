@@ -67,7 +67,8 @@ func (e *pathError) Error() string {
 	return fmt.Sprintf("there is no file or directory %s: check the name, and that it is relative to the current directory", e.Path)
 }
 
-// ExitCode prints an error for the user and returns the exit code for it.
+// ExitCode prints an error for the user and returns the exit code for it. The text, which may quote names and
+// content of a repository, is escaped.
 func ExitCode(stderr io.Writer, err error) int {
 	exit, command := new(ExitError), new(CommandError)
 	switch {
@@ -80,25 +81,10 @@ func ExitCode(stderr io.Writer, err error) int {
 	case errors.Is(err, context.Canceled):
 		_, _ = fmt.Fprintln(stderr, "preadmit: interrupted")
 		return ExitIncomplete
-	case errors.As(err, &exit):
-		_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
+	}
+	_, _ = fmt.Fprintln(stderr, strings.Join(escape.GuardedLines("preadmit: "+err.Error()), "\n"))
+	if errors.As(err, &exit) {
 		return exit.Code
 	}
-	_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
 	return ExitIncomplete
 }
-
-// guardedError is an error whose text is guarded against workflow commands.
-type guardedError struct{ err error }
-
-// Guarded returns an error whose text a runner does not interpret as a workflow command. The
-// text may quote content of a pull request.
-func Guarded(err error) error {
-	if err == nil || errors.Is(err, ErrFindings) {
-		return err
-	}
-	return &guardedError{err}
-}
-
-func (g *guardedError) Error() string { return strings.Join(escape.GuardedLines(g.err.Error()), "\n") }
-func (g *guardedError) Unwrap() error { return g.err }
