@@ -126,10 +126,14 @@ func ScanPart(ctx context.Context, in Input) (*Part, error) {
 	for id := range out.objects {
 		p.Objects = append(p.Objects, PartObject{id.root, id.object})
 	}
+	judged := map[string]bool{}
+	for _, t := range s.targets {
+		for _, id := range t.Roots {
+			judged[id.String()] = true
+		}
+	}
 	for _, c := range s.report.Charts {
-		if !slices.ContainsFunc(s.targets, func(t *target.Target) bool {
-			return slices.ContainsFunc(t.Roots, func(id render.RootID) bool { return id.String() == c.Root })
-		}) {
+		if !judged[c.Root] {
 			p.Elsewhere = append(p.Elsewhere, c.Root)
 		}
 	}
