@@ -126,9 +126,10 @@ func (r *review) notRecreated(v server.Verdict) server.Verdict {
 	return v
 }
 
-// hasOtherReason reports whether a policy has a validation with a reason after which a tool does not recreate an object.
+// hasOtherReason reports whether a policy may have a validation with a reason after which a tool does not recreate an
+// object.
 func hasOtherReason(p *policy.Policy) bool {
-	return slices.ContainsFunc(p.Spec.Validations, func(v v1.Validation) bool {
+	return len(p.Source.Unknown) > 0 || slices.ContainsFunc(p.Spec.Validations, func(v v1.Validation) bool {
 		return v.Reason != nil && *v.Reason != "" && *v.Reason != metav1.StatusReasonInvalid && *v.Reason != metav1.StatusReasonConflict
 	})
 }
