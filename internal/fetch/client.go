@@ -129,7 +129,7 @@ func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context
 func (c *Client) put(r io.Reader, most int64) (digest string, size int64, err error) {
 	counted := &counter{Reader: r, client: c}
 	if digest, size, err = c.store.Put(counted, most); err != nil {
-		c.count(-counted.read) // the store removed it
+		_ = c.count(-counted.read) // the store removed it
 		return "", 0, err
 	}
 	return digest, size, nil

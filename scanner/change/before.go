@@ -73,18 +73,18 @@ type stateBefore struct {
 	was     func(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage
 }
 
-func (a *stateBefore) Kept(cluster string) []render.Definition { return a.kept[cluster] }
+func (b *stateBefore) Kept(cluster string) []render.Definition { return b.kept[cluster] }
 
-func (a *stateBefore) Applied(release render.Root, all []render.Definition) []render.Definition {
-	return a.applies(release, all)
+func (b *stateBefore) Applied(release render.Root, all []render.Definition) []render.Definition {
+	return b.applies(release, all)
 }
 
-func (a *stateBefore) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
-	return a.was(cluster, object, now)
+func (b *stateBefore) Application(cluster string, object render.ObjectRef, now json.RawMessage) json.RawMessage {
+	return b.was(cluster, object, now)
 }
 
-func (a *stateBefore) Deletes(cluster string, object render.ObjectRef) bool {
-	return a.deleted[namedIn{cluster, object}]
+func (b *stateBefore) Deletes(cluster string, object render.ObjectRef) bool {
+	return b.deleted[namedIn{cluster, object}]
 }
 
 // answer returns the answers to queries; nil if they do not differ from those without a state.
