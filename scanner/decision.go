@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -52,4 +54,29 @@ func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Findi
 		f.Validation, f.Input = new(d.Validation), d.Input
 	}
 	return f
+}
+
+// governing returns the objects that led to a decision: the policy, its binding, its param, the
+// object that names another user than before and, if the policy reads it, the object's Namespace.
+func (r *review) governing(d policy.Decision) []*admission.Object {
+	all := []*admission.Object{d.Policy.Source}
+	if d.Binding != nil {
+		all = append(all, d.Binding.Source)
+	}
+	if d.Param != nil {
+		all = append(all, d.Param)
+	}
+	if r.OtherUser && r.Deployer != nil {
+		all = append(all, r.Deployer)
+	}
+	if !r.Reach.NamespacePolicies[d.Policy.Name] {
+		return all
+	}
+	cluster := r.Proposed.Cluster()
+	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
+		if o := cluster.Find(namespaces, "", r.Key.Namespace); o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }

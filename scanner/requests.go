@@ -50,11 +50,12 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		from := applied(base, head)
 		pairs = c.Target.WithLive(target.LeaveIgnored(base, head, target.Resume(base, head, pairs)))
 		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))
+		user := c.Target.UserOf(from)
+		pairs = c.NoteUsers(s.Change, h, pairs, user)
 		pairs = slices.DeleteFunc(pairs, func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.selectedPairs(ctx, root, pairs); err != nil {
 			return nil, err
 		}
-		user := c.Target.UserOf(from)
 		by, assumed := c.Target.ApplierOf(from)
 		versioned := len(chartVersions(base, head)) > 0
 		for _, p := range pairs {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -190,8 +189,26 @@ func (r *review) unchanged(ctx context.Context) error {
 	} else if final.Refusal != nil {
 		r.indeterminate(gaps.Object, "", "the API server would not take the object as it is, so no policy judges it: "+final.Refusal.ErrStatus.Message)
 	}
-	r.decisions(server.Verdict{}, final, was)
+	inForce, err := r.byOtherUser(ctx, names, all, final)
+	if err != nil {
+		return err
+	}
+	r.decisions(inForce, final, was)
 	return r.judgeCreatedAgain(ctx, decided{proposed, final}, decided{before, *was})
+}
+
+// byOtherUser returns the verdict of the policies in force on an object that did not change, but that another user
+// applies. final is the verdict of the proposed policies. The verdict is empty if the same user applies it.
+func (r *review) byOtherUser(ctx context.Context, names map[string]bool, all bool, final server.Verdict) (server.Verdict, error) {
+	switch {
+	case !r.OtherUser:
+		return server.Verdict{}, nil
+	case r.InForce == r.Proposed:
+		return final, nil
+	case all:
+		return r.InForce.Review(ctx, r.request())
+	}
+	return r.InForce.Only(names).Review(ctx, r.request())
 }
 
 // server reports the API server's own part of a verdict: a refusal, warnings, or why it is unknown.
@@ -322,28 +339,6 @@ func (r *review) decide(d policy.Decision, by report.PolicySet, changes []mutati
 		f.Governing = append(r.governing(d), sourcesOf(changes)...)
 	}
 	return f
-}
-
-// governing returns the objects that led to a decision: the policy, its binding, its param and, if
-// the policy reads it, the object's Namespace.
-func (r *review) governing(d policy.Decision) []*admission.Object {
-	all := []*admission.Object{d.Policy.Source}
-	if d.Binding != nil {
-		all = append(all, d.Binding.Source)
-	}
-	if d.Param != nil {
-		all = append(all, d.Param)
-	}
-	if !r.Reach.NamespacePolicies[d.Policy.Name] {
-		return all
-	}
-	cluster := r.Proposed.Cluster()
-	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
-		if o := cluster.Find(namespaces, "", r.Key.Namespace); o != nil {
-			all = append(all, o)
-		}
-	}
-	return all
 }
 
 func (r *review) add(f lines.Finding, existed bool) {

@@ -67,7 +67,7 @@ func (p *Plan) dependencies() dependencies {
 	g.versions(&d, changed)
 	subjects := changed
 	if p.Base != nil { // without a base the judged objects are rendered
-		subjects = append(g.reached(&d, changed, known, anew), changed...)
+		subjects = slices.Concat(g.reached(&d, changed, known, anew), p.ObjectsOfOtherUsers(), changed)
 	}
 	for _, o := range subjects {
 		g.subject(&d, o)

@@ -27,6 +27,8 @@ type Pair struct {
 	// Resumed is set when the base's version was not applied, because the deployer was
 	// suspended.
 	Resumed bool
+	// OtherUser is set when another user applies the head's version than applied the base's.
+	OtherUser bool
 }
 
 func (p Pair) Operation() apiserver.Operation {

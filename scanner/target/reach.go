@@ -1,6 +1,7 @@
 package target
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,9 @@ type Reach struct {
 	// mutations are the names of policies that may change objects differently than before, and
 	// namespaceMutations those of policies that read namespaces.
 	mutations, namespaceMutations map[string]bool
+	// userPolicies and userMutations are the names of policies that read who makes a request; nil if the
+	// same user applies all objects as before.
+	userPolicies, userMutations map[string]bool
 	// kinds are the custom kinds whose definitions changed.
 	kinds map[schema.GroupKind]bool
 
@@ -143,33 +147,39 @@ func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 
 // policiesFor returns the names of the policies that may decide differently than before about an
 // object that did not change; all is set when every policy may.
-func (r *Reach) policiesFor(key admission.Key) (names map[string]bool, all bool) {
-	if r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}] {
+func (r *Reach) policiesFor(p Pair) (names map[string]bool, all bool) {
+	if r.kinds[schema.GroupKind{Group: p.Key.Group, Kind: p.Key.Kind}] {
 		return nil, true
 	}
-	return r.within(key, r.policies, r.NamespacePolicies), false
+	return r.affecting(p, r.policies, r.NamespacePolicies, r.userPolicies), false
 }
 
 // mutationsFor returns the names of the policies that may change an object differently than before,
 // although the object itself did not change.
-func (r *Reach) mutationsFor(key admission.Key) map[string]bool {
-	return r.within(key, r.mutations, r.namespaceMutations)
+func (r *Reach) mutationsFor(p Pair) map[string]bool {
+	return r.affecting(p, r.mutations, r.namespaceMutations, r.userMutations)
 }
 
-// within returns the names in reached and, for objects in a changed namespace, those in inNamespaces.
-func (r *Reach) within(key admission.Key, reached, inNamespaces map[string]bool) map[string]bool {
-	namespace := key.Namespace
-	if key.Group == "" && key.Kind == "Namespace" {
-		namespace = key.Name
+// affecting returns the names in reached, for objects in a changed namespace those in inNamespaces, and
+// for objects that another user applies those in ofUsers.
+func (r *Reach) affecting(p Pair, reached, inNamespaces, ofUsers map[string]bool) map[string]bool {
+	namespace := p.Key.Namespace
+	if p.Key.Group == "" && p.Key.Kind == "Namespace" {
+		namespace = p.Key.Name
 	}
-	if !r.Namespaces[namespace] || len(inNamespaces) == 0 {
+	sets := []map[string]bool{reached}
+	if r.Namespaces[namespace] && len(inNamespaces) > 0 {
+		sets = append(sets, inNamespaces)
+	}
+	if p.OtherUser && len(ofUsers) > 0 {
+		sets = append(sets, ofUsers)
+	}
+	if len(sets) == 1 {
 		return reached
 	}
 	names := map[string]bool{}
-	for _, set := range []map[string]bool{reached, inNamespaces} {
-		for name := range set {
-			names[name] = true
-		}
+	for _, set := range sets {
+		maps.Copy(names, set)
 	}
 	return names
 }

@@ -51,6 +51,9 @@ func (s *Servers) everything() *admission.Cluster {
 type RootReview struct {
 	Root  render.RootID
 	Reach Reach
+	// Deployer is the object that defines the root's unit, if another user applies objects of the root than
+	// before; nil otherwise, or if the repository does not have it.
+	Deployer *admission.Object
 	// Workloads is set when workloads are expanded into the objects that their controllers create.
 	Workloads bool
 	// InForce has the policies of the base, Proposed those of the head. They are the same when
@@ -109,14 +112,14 @@ func (s *Servers) seenInForce(layer *admission.Index) *admission.Index {
 // object that did not change; all is set when every policy may, since the server may read the object
 // differently, or other policies change it.
 func (h *RootReview) PoliciesFor(p Pair) (names map[string]bool, all bool) {
-	names, all = h.Reach.policiesFor(p.Key)
+	names, all = h.Reach.policiesFor(p)
 	return names, all || h.mutatesAnew(p)
 }
 
 // mutatesAnew reports whether policies may change an object, or the objects created from it,
 // differently than before.
 func (h *RootReview) mutatesAnew(p Pair) bool {
-	names := h.Reach.mutationsFor(p.Key)
+	names := h.Reach.mutationsFor(p)
 	if len(names) == 0 {
 		return false
 	}
@@ -133,7 +136,7 @@ func (h *RootReview) Concerns(p Pair) bool {
 	if !p.Same {
 		return true
 	}
-	if !h.Reach.Any || kinds.IsPolicy(p.Object().GroupVersionKind().GroupKind()) {
+	if !h.Reach.Any && !p.OtherUser || kinds.IsPolicy(p.Object().GroupVersionKind().GroupKind()) {
 		return false
 	}
 	names, all := h.PoliciesFor(p)

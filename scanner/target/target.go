@@ -257,31 +257,6 @@ func (b *builder) targetRoots(c config.Target, cluster string) []render.RootID {
 	return roots
 }
 
-// UserOf returns the user who applies the objects of a root.
-func (t *Target) UserOf(root render.Root) user.Info {
-	if t.userSet || root.Unit == nil || root.Unit.Apply.User == "" {
-		return t.User
-	}
-	u := config.NewUser(root.Unit.Apply.User, nil)
-	return &user.DefaultInfo{Name: u.Name, Groups: u.Groups}
-}
-
-// UserBefore returns the user who applied the base's object of a pair, which may have been in another root.
-func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
-	was := p.Base
-	if p.Head == nil {
-		was = p.Earlier
-	}
-	if was == nil {
-		return now
-	}
-	origin, ok := was.Tag.(change.Origin)
-	if !ok || origin.Extra() {
-		return now
-	}
-	return t.UserOf(origin.Root)
-}
-
 // userOf returns the user who applies the objects of a target.
 func (b *builder) userOf(c config.Target) user.Info {
 	u := config.DefaultUser()

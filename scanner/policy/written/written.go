@@ -83,6 +83,11 @@ func Mentions(o *admission.Object, word string) bool {
 	return strings.Contains(string(data), word)
 }
 
+// ReadsUser reports whether an expression of a policy may read who makes a request, or what that user may do.
+func ReadsUser(p *admission.Object) bool {
+	return Mentions(p, "userInfo") || Mentions(p, "authorizer")
+}
+
 // ResourceRules returns the rules of a policy, as if they were for all operations.
 func ResourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
 	var rules []v1.NamedRuleWithOperations
