@@ -27,8 +27,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// refused returns the finding for an object that the API server would not accept.
+// refused returns the finding for an object that the API server would not accept as it is written.
 func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
+	f := refusedFor(p, answer)
+	if len(f.Fields) == 0 {
+		f.Fields = refusal.FieldsOfPlugin(answer.ErrStatus.Message, p.Object().Content())
+	}
+	return f
+}
+
+// refusedFor returns the finding for an object that the API server would not accept, with the fields that it names.
+func refusedFor(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 	status := answer.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
@@ -58,7 +67,10 @@ func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
 // refusedBy returns the finding for an object that the API server would not accept after mutating policies changed
 // it, or because one of them failed.
 func refusedBy(p target.Pair, v *server.Verdict) lines.Finding {
-	f := refused(p, v.Refusal)
+	f := refusedFor(p, v.Refusal)
+	if len(v.Mutations) == 0 {
+		f = refused(p, v.Refusal)
+	}
 	f.Mutations = [][]mutation.Write{v.Mutations}
 	if v.RefusedBy != nil {
 		f.Cause, f.Policy, f.Binding, f.Decider = report.CauseError, v.RefusedBy.Name, v.Binding, v.RefusedBy.Source

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -240,6 +241,9 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 		}
 		f.Generated, f.Lineage, f.Mutations = m.named(r.Key.Namespace), m.lineage, m.changes
 		f.Request = new(m.generated().Request())
+		if f.Cause == report.CauseSchema && len(f.Fields) == 0 && !m.isMutated() {
+			f.Fields = refusal.FieldsOfPlugin(f.Message, m.generated().Object.Content())
+		}
 		r.out.findings = append(r.out.findings, f)
 	}
 }
@@ -263,6 +267,9 @@ func (m created) named(namespace string) *report.Object {
 	o := m.generated().Object
 	return change.ObjectOf(o, admission.Key{Namespace: namespace})
 }
+
+// isMutated reports whether policies changed the created object.
+func (m created) isMutated() bool { return len(m.Mutations) > 0 }
 
 // unnamed returns a refusal's message without the object's name, which follows from the content.
 func (m created) unnamed() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }
