@@ -143,20 +143,37 @@ func (r *review) policy(ctx context.Context) error {
 	if r.Head == nil {
 		return r.policyRights(ctx)
 	}
-	refusal, refused := findRefusal(r.Refusals, r.Head)
+	after, before, err := r.policyAnswers(ctx)
+	if err != nil {
+		return err
+	}
+	refusal, isRefused := findRefusal(r.Refusals, r.Head)
 	old, existed := findRefusal(r.RefusalsBefore, r.Base)
+	refusal, old = inClientWords(refusal, after), inClientWords(old, before)
 	switch {
-	case refused && refusal.Unknown:
+	case isRefused && refusal.Unknown:
 		r.indeterminate(gaps.Object, "", refusal.Message)
-	case refused:
+	case isRefused:
 		r.add(malformed(r.Pair, refusal), existed && old.Message == refusal.Message)
 	case existed && !old.Unknown:
 		r.resolve(malformed(r.Pair, old))
 	}
-	if err := r.policyWarnings(ctx); err != nil || refused {
-		return err
+	if after.Unserved && !isRefused { // preadmit reads versions that no server serves any more
+		r.add(refused(r.Pair, after.Refusal), before.Unserved)
+	}
+	r.server(server.Verdict{Dropped: after.Dropped, Warnings: after.Warnings}, &server.Verdict{Dropped: before.Dropped, Warnings: before.Warnings})
+	if isRefused {
+		return nil
 	}
 	return r.policyRights(ctx)
+}
+
+// inClientWords returns the refusal of a policy or binding, with the words of clients if the server does not serve it.
+func inClientWords(refusal policy.Refusal, v server.Verdict) policy.Refusal {
+	if v.Unserved {
+		refusal.Message, refusal.Reason, refusal.Fields = v.Refusal.ErrStatus.Message, v.Refusal.ErrStatus.Reason, []string{"apiVersion"}
+	}
+	return refusal
 }
 
 // policyRights reports whether the API server would refuse a policy or binding because the user lacks a right: to
@@ -177,30 +194,22 @@ func (r *review) policyRights(ctx context.Context) error {
 	return err
 }
 
-// policyWarnings reports warnings, such as those about unknown fields, and versions that preadmit reads although no
-// server serves them any more.
-func (r *review) policyWarnings(ctx context.Context) error {
+// policyAnswers returns the server's answers to the creation of a policy or binding at head and at base. Their
+// warnings are, for example, about unknown fields.
+func (r *review) policyAnswers(ctx context.Context) (after, before server.Verdict, err error) {
 	request := admission.ClientRequest{Operation: apiserver.Create, User: r.user, Object: r.Head}
 	if !r.assumed {
 		request.Applier = r.applier
 	}
-	after, err := r.Proposed.Review(ctx, request)
-	if err != nil {
-		return err
+	if after, err = r.Proposed.Review(ctx, request); err != nil {
+		return after, before, err
 	}
 	r.capture(&after, string(r.Operation()), nil)
-	var before server.Verdict
 	if r.Base != nil {
 		request.Object = r.Base
-		if before, err = r.Before.Review(ctx, request); err != nil {
-			return err
-		}
+		before, err = r.Before.Review(ctx, request)
 	}
-	if after.Unserved {
-		r.add(refused(r.Pair, after.Refusal), before.Unserved)
-	}
-	r.server(server.Verdict{Dropped: after.Dropped, Warnings: after.Warnings}, &server.Verdict{Dropped: before.Dropped, Warnings: before.Warnings})
-	return nil
+	return after, before, err
 }
 
 func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal, bool) {
