@@ -46,12 +46,12 @@ func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Findi
 		Actions: actionsOf(d.Actions), Cause: report.Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
 		Message: cmp.Or(d.Redacted, d.Message), Reason: string(d.Reason), Operation: string(p.Operation()),
-	}, Subject: p.Object(), Key: p.Key, Decider: d.Policy.Source}
+	}, Subject: p.Object(), Key: p.Key, Decider: d.Policy.Source, Input: d.Input}
 	if len(f.Actions) > 0 {
 		f.Action = f.Actions[0]
 	}
 	if d.Validation >= 0 {
-		f.Validation, f.Input = new(d.Validation), d.Input
+		f.Validation = new(d.Validation)
 	}
 	return f
 }

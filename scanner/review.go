@@ -233,6 +233,9 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		}
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
 		f := refusedBy(r.Pair, &final)
+		if !existed && r.Base != nil && r.Head != nil && len(final.Mutations) == 0 {
+			f.Fields = lines.NarrowToChange(f.Fields, r.Base.Content(), r.Head.Content())
+		}
 		if r.Same {
 			f.Governing = sourcesOf(final.Mutations)
 		}

@@ -21,7 +21,7 @@ type Finding struct {
 	Key     admission.Key
 	// Fields are the paths of the fields at fault, the most relevant first.
 	Fields []string
-	// Input is the input of a failed validation, from which its fields are determined.
+	// Input is the input of the expression that failed, from which its fields are determined.
 	Input *policy.Input
 	// searched is set if the fields that decide the validation were searched for. causes are these
 	// fields, possibly none.

@@ -32,6 +32,23 @@ func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []str
 	return changed
 }
 
+// NarrowToChange returns the fields that the server refuses of an object that it did not refuse before, each as the
+// only field in it that differs: that change is the reason. Fields with several changes are returned unchanged.
+func NarrowToChange(fields []string, before, after map[string]any) []string {
+	narrow := slices.Clone(fields)
+	for i, field := range fields {
+		old, existed := origin.Field(before, field)
+		young, exists := origin.Field(after, field)
+		if !existed || !exists {
+			continue
+		}
+		if changed := differing(field, old, young); len(changed) == 1 {
+			narrow[i] = changed[0]
+		}
+	}
+	return narrow
+}
+
 // immutableField matches refusals of a change (k8s.io/apimachinery/pkg/api/validation, FieldImmutableErrorMsg, and
 // those of StatefulSets, Pods, PersistentVolumeClaims, role references and StorageClasses).
 var immutableField = regexp.MustCompile(`field is immutable|is immutable after creation|fields other than|cannot change roleRef|updates to \w+ are forbidden`)

@@ -206,17 +206,28 @@ func (e *evaluation) matchConditions() (bool, error) {
 		return false, e.unlessIgnored(err)
 	}
 	var errs []error
+	var failed plugincel.ExpressionAccessor
 	for _, r := range results {
-		if r.err != nil {
-			errs = append(errs, r.err)
-		} else if r.value == celtypes.False {
+		switch {
+		case r.err != nil:
+			if errs = append(errs, r.err); failed == nil {
+				failed = r.accessor
+			}
+		case r.value == celtypes.False:
 			return false, nil
 		}
 	}
 	if len(errs) > 0 {
-		return false, e.unlessIgnored(utilerrors.NewAggregate(errs))
+		return false, e.unlessIgnored(&conditionError{utilerrors.NewAggregate(errs), failed.GetExpression(), e.input(a)})
 	}
 	return true, nil
+}
+
+// conditionError is the error of match conditions, with the first of them that failed and its input.
+type conditionError struct {
+	error
+	expression string
+	input      *Input
 }
 
 func (e *evaluation) unlessIgnored(err error) error {
@@ -298,6 +309,10 @@ func (e *evaluation) failAll(err error) []Decision {
 	}
 	d := e.decision(-1, CauseError, "")
 	d.Message = err.Error()
+	var condition *conditionError
+	if errors.As(err, &condition) {
+		d.Expression, d.Input = condition.expression, condition.input
+	}
 	return []Decision{d}
 }
 
@@ -347,7 +362,7 @@ func (e *evaluation) auditAnnotations(programs *compiled, with func() *activatio
 		switch {
 		case err != nil && (failurePolicy(e.policy) != v1.Ignore || r.err == nil):
 			d := e.decision(-1, CauseError, condition.ValueExpression)
-			d.Message, d.Actions = err.Error(), []v1.ValidationAction{v1.Deny}
+			d.Message, d.Actions, d.Input = err.Error(), []v1.ValidationAction{v1.Deny}, e.input(e.annotating())
 			errored = append(errored, d)
 		case err == nil && value != "":
 			values = append(values, published{condition.Key, value})

@@ -58,7 +58,7 @@ type Decision struct {
 	// Actions are the binding's validationActions; for configuration and audit annotation errors Deny
 	// alone, because the server ignores validationActions for these.
 	Actions []v1.ValidationAction
-	// Input is the input of a validation; nil for other decisions.
+	// Input is the input of Expression; nil for other decisions.
 	Input *Input
 }
 

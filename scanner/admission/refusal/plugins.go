@@ -12,8 +12,9 @@ import (
 	"github.com/preadmit/preadmit/render/origin"
 )
 
-// FieldsOfPlugin returns the fields that an admission plugin refuses of a Pod or a PersistentVolumeClaim, according to
-// its message; none if no such plugin wrote it. These messages name containers, volumes and values, but no fields.
+// FieldsOfPlugin returns the fields that an admission plugin refuses of a Pod, a Service or a PersistentVolumeClaim,
+// according to its message; none if no such plugin wrote it. These messages name containers, volumes and values, but
+// no fields.
 func FieldsOfPlugin(message string, object map[string]any) []string {
 	kind, _ := object["kind"].(string)
 	if version, _ := object["apiVersion"].(string); version != "v1" {
@@ -23,6 +24,10 @@ func FieldsOfPlugin(message string, object map[string]any) []string {
 	case claim.Kind:
 		if claimed.MatchString(message) {
 			return []string{"spec.resources.requests.storage"}
+		}
+	case service.Kind:
+		if countedType.MatchString(message) {
+			return []string{"spec.type"}
 		}
 	case "Pod":
 		p := pod{object}
@@ -36,6 +41,9 @@ func FieldsOfPlugin(message string, object map[string]any) []string {
 
 // claimed matches what the plugins PersistentVolumeClaimResize, LimitRanger and ResourceQuota say of the size of a claim.
 var claimed = regexp.MustCompile(`pvc can be resized|usage per PersistentVolumeClaim is|exceeded quota: .*requested: [^ ]*requests\.storage=`)
+
+// countedType matches what a ResourceQuota says of the type of a Service.
+var countedType = regexp.MustCompile(`exceeded quota: .*requested: [^ ]*services\.(?:loadbalancers|nodeports)=`)
 
 // pod is a Pod that a plugin refuses.
 type pod struct{ content map[string]any }
