@@ -29,6 +29,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	if !s.directories {
 		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion(), Entries: s.in.Config.Entries, Self: s.in.Config.Self, SourcePaths: s.in.Config.SourcePaths, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes, ArgoCD: s.in.Config.DeployArgoCD(), Charts: s.in.Config.DeployCharts(), Answers: s.in.Answers}
 		how.JudgeUnclaimed, how.JudgeUnsettled = s.in.Config.Unclaimed == config.UnclaimedJudge, s.in.Config.Unclaimed == ""
+		how.Policies = s.in.Config.PolicyPaths()
 	}
 	var base fs.FS
 	if s.in.Base != nil {

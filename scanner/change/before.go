@@ -91,7 +91,7 @@ func (b *stateBefore) Deletes(cluster string, object render.ObjectRef) bool {
 func (c *Change) answer(ctx context.Context, q *stateQueries) before.State {
 	settled := &Change{Head: c.Head.copied(), Base: c.Base.copied()}
 	settled.Base.head = settled.Head
-	settled.settle(false)
+	settled.settle(false, nil)
 	a := &stateBefore{kept: map[string][]render.Definition{}, deleted: map[namedIn]bool{}, applies: settled.definitionsAfter, was: settled.applicationBefore}
 	matters := slices.ContainsFunc(q.releases, func(r released) bool { return !reflect.DeepEqual(a.applies(r.Root, r.all), r.all) })
 	for _, app := range q.apps {

@@ -267,6 +267,9 @@ type Options struct {
 	// JudgeUnclaimed judges roots that no deployer applies as if they were applied. JudgeUnsettled
 	// does so if an ApplicationSet that is not evaluated may apply them.
 	JudgeUnclaimed, JudgeUnsettled bool
+	// Policies are the paths of policies that every cluster has according to the configuration: roots at or below
+	// them are applied by hand if no deployer applies them.
+	Policies []string
 	// Charts are the configured charts, if the roots are directories.
 	Charts []deploy.Chart
 	// Rendering and Refused are as in scanner.Input.
@@ -293,7 +296,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 			return c, err
 		}
 		c.install()
-		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
+		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0, how.Policies)
 	}
 	for _, s := range c.Trees() {
 		if how.Deploy == nil {

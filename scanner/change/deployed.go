@@ -210,10 +210,10 @@ func (c *Change) Unevaluated() int {
 
 // settle sets the roots of both trees to those that are deployed: units and the roots that are applied by hand to
 // start them. Without deployers it keeps all discovered roots. Roots that no unit applies become Unclaimed, unless
-// they are to be judged.
-func (c *Change) settle(judgeUnclaimed bool) {
+// they are to be judged, or are at or below the paths of policies.
+func (c *Change) settle(judgeUnclaimed bool, policies []string) {
 	if c.HasDeployers() {
-		c.dropUndeployed(judgeUnclaimed)
+		c.dropUndeployed(judgeUnclaimed, policies)
 	}
 	for _, s := range c.Trees() {
 		s.Graph.Charts = slices.DeleteFunc(slices.Clone(s.Graph.Charts), func(r render.Root) bool {
@@ -237,7 +237,7 @@ func (s *Side) addCharts(ctx context.Context, configured []deploy.Chart) {
 	s.Found = &found
 }
 
-func (c *Change) dropUndeployed(judgeUnclaimed bool) {
+func (c *Change) dropUndeployed(judgeUnclaimed bool, policies []string) {
 	drop := map[render.RootID]bool{}
 	for i, s := range c.Trees() {
 		for _, root := range s.discovered {
@@ -249,6 +249,9 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 			switch s.claim(root.RootID) {
 			case claimed:
 			case unclaimed:
+				if slices.ContainsFunc(policies, func(dir string) bool { return Under(dir, root.Dir) }) {
+					continue
+				}
 				if judgeUnclaimed {
 					c.JudgedUnclaimed++
 					continue

@@ -149,6 +149,15 @@ func (c *Config) Namespaces() []string {
 	return names
 }
 
+// PolicyPaths returns the paths of all policies, of all targets.
+func (c *Config) PolicyPaths() []string {
+	paths := slices.Clone(c.Policies)
+	for _, t := range c.Targets {
+		paths = append(paths, t.Policies...)
+	}
+	return paths
+}
+
 // GivenPaths returns the paths of all policies and context, of all targets.
 func (c *Config) GivenPaths() []string {
 	paths := slices.Concat(c.Policies, c.Context)
