@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	yamlv2 "go.yaml.in/yaml/v2"
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsjson "sigs.k8s.io/json"
@@ -297,10 +298,13 @@ func Atoi(s string) int {
 func ErrorLineIn(text []byte, err error) int {
 	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
 		line := max(Atoi(m[1]), 1)
+		if text != nil { // the file could be read
+			line = lineAtFault(string(text), err, line)
+		}
 		if countsFromZero.MatchString(err.Error()) {
 			line++
 		}
-		if text == nil { // the file could not be read
+		if text == nil {
 			return line
 		}
 		last := CountParserLines(strings.TrimSpace("x" + string(text))) // the end of the text is on its last line
@@ -321,6 +325,24 @@ func ErrorLineIn(text []byte, err error) int {
 	return 1
 }
 
+// lineAtFault returns the line of a syntax error that is at fault, as its parser counts lines; or else, known. The parser
+// knows two: where it stopped, and where the mapping, key or quoted text begins that it was reading. Version 2 of go-yaml
+// names the first, version 3 the second, which is at fault where the end is missing; neither names a first line.
+func lineAtFault(text string, err error, known int) int {
+	text = "\n" + text
+	again := yamlv2.Unmarshal([]byte(text), &struct{}{})
+	if lacksEnd.MatchString(err.Error()) {
+		again = yaml.Unmarshal([]byte(text), new(yaml.Node))
+	}
+	if again == nil || !strings.HasSuffix(err.Error(), YamlPrefix.ReplaceAllString(again.Error(), "")) {
+		return known
+	}
+	if m := YamlLine.FindStringSubmatch(again.Error()); m != nil {
+		return Atoi(m[1]) - 1
+	}
+	return known
+}
+
 // isPrintable reports whether a character is allowed in YAML (YAML 1.2, section 5.1), except for a byte order mark
 // within a text.
 func isPrintable(r rune) bool {
@@ -333,6 +355,9 @@ var characterError = regexp.MustCompile(`UTF-8|control characters|Unicode charac
 // countsFromZero matches the errors of YAML's parser, whose lines count from 0, as against those of its scanner
 // (parser.fail in decode.go of go.yaml.in/yaml/v2 and v3).
 var countsFromZero = regexp.MustCompile(`yaml: line \d+: did not find expected (key|node content|'-' indicator|',' or '[]}]'|<document start>)`)
+
+// lacksEnd matches the errors about a key without a colon and a text without its closing quote.
+var lacksEnd = regexp.MustCompile(`could not find expected ':'|found unexpected (end of stream|document indicator)`)
 
 var YamlLine = regexp.MustCompile(`yaml: line (\d+)`)
 
