@@ -51,6 +51,7 @@ func edit(p *part, file string, data []byte) (*edited, error) {
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("the kustomization file is no mapping")
 	}
+	tree.NewParserLines(string(data)).Move(&doc)
 	e := &edited{part: p, file: file, top: doc.Content[0], fields: map[*yaml.Node]string{}}
 	o := p.source.Kustomize
 	e.setText("namePrefix", o.NamePrefix)

@@ -19,6 +19,7 @@ func (e *edited) encode(doc *yaml.Node) error {
 	if err := yaml.Unmarshal(data, &again); err != nil {
 		return err
 	}
+	tree.NewParserLines(string(data)).Move(&again)
 	e.data, e.lines = data, map[int]*yaml.Node{}
 	var walk func(written, of *yaml.Node)
 	walk = func(written, of *yaml.Node) {

@@ -95,12 +95,13 @@ func patchEntries(text string, j int, at string) []*postEntry {
 
 // documentsOf returns the documents of a patch up to the first invalid one.
 func documentsOf(text string) (all []*yaml.Node) {
-	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder, lines := yaml.NewDecoder(strings.NewReader(text)), tree.NewParserLines(text)
 	for {
 		var n yaml.Node
 		if err := decoder.Decode(&n); err != nil {
 			return all
 		}
+		lines.Move(&n)
 		if len(n.Content) > 0 {
 			all = append(all, n.Content[0])
 		}

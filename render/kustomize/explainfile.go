@@ -59,11 +59,11 @@ func (r *Source) findNode(c *build.Closure, isIn func(build.Entry) bool, find fu
 			continue
 		}
 		for _, chunk := range tree.SplitChunks(tree.Normalize(data)) {
-			var node yaml.Node
-			if yaml.Unmarshal([]byte(chunk.Text), &node) != nil {
+			document := tree.ParseFile([]byte(chunk.Text))
+			if document == nil {
 				continue
 			}
-			if at := firstNode(&node, find); at != nil {
+			if at := firstNode(document, find); at != nil {
 				return tree.Position{Path: real, Line: chunk.Line + at.Line, Column: at.Column}, true
 			}
 		}

@@ -295,9 +295,8 @@ func (f *failure) document(wrong func(*yaml.Node) bool) tree.Position {
 			continue
 		}
 		for _, c := range tree.SplitChunks(tree.Normalize(data)) {
-			var doc yaml.Node
-			if err := yaml.Unmarshal([]byte(c.Text), &doc); err == nil && len(doc.Content) > 0 && wrong(doc.Content[0]) {
-				return tree.Position{Path: to.Real, Line: c.Line + doc.Content[0].Line}
+			if doc := tree.ParseFile([]byte(c.Text)); doc != nil && wrong(doc) {
+				return tree.Position{Path: to.Real, Line: c.Line + doc.Line}
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // textMark separates the path of a text from the path of a field in it. It separates steps, as a dot does.
@@ -46,12 +48,11 @@ func ParseText(n *yaml.Node, lines []string) *yaml.Node {
 			shift, found = len(before), true
 		}
 	}
-	var doc yaml.Node
-	if yaml.Unmarshal([]byte(n.Value), &doc) != nil || len(doc.Content) == 0 {
-		return nil
+	doc := tree.ParseFile([]byte(n.Value))
+	if doc != nil {
+		move(doc, n.Line, shift)
 	}
-	move(doc.Content[0], n.Line, shift)
-	return doc.Content[0]
+	return doc
 }
 
 // move moves a node and all nodes in it.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,5 +99,15 @@ func TestEntryChanges(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", why, diff)
 			}
 		})
+	}
+}
+
+// TestUndone checks that the removal at a line of the file is undone, where YAML's parser counts more lines.
+func TestUndone(t *testing.T) {
+	for _, comment := range []string{"# a\n", "# a\u2028\u2028\n"} {
+		got, ok := undone(comment+"x:\n  y: null\n  z: 1\n", 3, 3)
+		if !strings.HasSuffix(got, "\nx:\n    z: 1\n") || !ok {
+			t.Errorf("%q: %q, %v", comment, got, ok)
+		}
 	}
 }

@@ -32,6 +32,7 @@ func undoneEach(text string, at tree.Position) []string {
 	if yaml.Unmarshal([]byte(text), &doc) != nil {
 		return nil
 	}
+	tree.NewParserLines(text).Move(&doc)
 	way := wayTo(&doc, at.Line, at.Column)
 	if len(way) == 0 || yaml.Unmarshal([]byte(way[len(way)-1].Value), &patch) != nil || len(patch.Content) == 0 {
 		return nil
@@ -78,6 +79,7 @@ func undoneIn(text string, line, column int) (string, bool) {
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
 		return "", false
 	}
+	tree.NewParserLines(text).Move(&doc)
 	way := wayTo(&doc, line, column)
 	if way == nil || !undo(way) {
 		if !undoneInside(&doc, strings.Split(text, "\n"), line, column) {

@@ -11,16 +11,16 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Node parses the document for the positions of its fields; nil if it is empty or invalid.
 func (d *Document) Node() *yaml.Node {
-	var node yaml.Node
-	if yaml.Unmarshal([]byte(d.Text), &node) != nil || len(node.Content) == 0 {
-		return nil
+	node := tree.ParseFile([]byte(d.Text))
+	if node != nil {
+		origin.KeepLast(node) // as Content does
 	}
-	origin.KeepLast(node.Content[0]) // as Content does
-	return node.Content[0]
+	return node
 }
 
 // Content decodes the document; it is nil if the document is no object.

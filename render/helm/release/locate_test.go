@@ -112,6 +112,25 @@ data:
 	}
 }
 
+// TestTraceAfterOtherLineEnds traces a value below characters at which only YAML's parser ends a line.
+func TestTraceAfterOtherLineEnds(t *testing.T) {
+	capabilities, err := values.Capabilities("v1.36.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "# a\u2028\u2028\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: b\n"
+	c := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: "web", Version: "1.0.0"}, Templates: []*common.File{{Name: "templates/a.yaml", Data: []byte(text)}}}
+	r := &release.Release{Chart: release.NewChart(c), Release: values.Release{Name: "release", Namespace: "space"}, Capabilities: capabilities}
+	rendered, err := r.Once(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := rendered.Objects[0].Document
+	if places := d.Trace(d.Node().Content[1]); len(places) != 1 || places[0].Line != 2 {
+		t.Errorf("the apiVersion is at %+v, want line 2", places)
+	}
+}
+
 func (s *tally) count(t *testing.T, d *release.Document, n *yaml.Node, lines map[string][]string) {
 	if n == nil {
 		return
