@@ -287,7 +287,8 @@ func told(o *origin.Origin, field string) string {
 // TestOriginsWithOtherBreaks locates fields in texts of an ApplicationSet with breaks that are lines to YAML only.
 func TestOriginsWithOtherBreaks(t *testing.T) {
 	const values = "a: {{.a}}%sb: 'c'"
-	for _, br := range []string{`\n`, `\r`, `\u2028`} {
+	long := strings.Repeat("k", 50)
+	for _, br := range []string{`\n`, `\r`, `\u2028`, `\n# \u2028\u2028\n` + long + `: {{.a}}\n`} {
 		text := fmt.Sprintf(values, br)
 		_, graph := expand(t, files("\n-- set.yaml --\n"+`apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -311,7 +312,11 @@ name: web
 version: 1.0.0
 `), deploy.Options{Self: []string{"https://git.example.com/r"}})
 		root := unit(t, graph, "Application/argocd/web (in-cluster)")
-		for field, want := range map[string]string{origin.InText("spec.source.helm.values", "b"): "set.yaml:15", "spec.revisionHistoryLimit": "set.yaml:7"} {
+		places := map[string]string{origin.InText("spec.source.helm.values", "b"): "set.yaml:15", "spec.revisionHistoryLimit": "set.yaml:7"}
+		if strings.Contains(br, long) {
+			places[origin.InText("spec.source.helm.values", long)] = "set.yaml:6"
+		}
+		for field, want := range places {
 			if at := root.Unit.Place(t.Context(), field).Position; fmt.Sprintf("%s:%d", at.Path, at.Line) != want {
 				t.Errorf("with %s %q is at %s, want %s", br, field, at, want)
 			}

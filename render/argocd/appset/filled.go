@@ -69,14 +69,10 @@ func valueOr(n *yaml.Node) string {
 	return n.Value
 }
 
-// fieldIn returns a field of a YAML text and its offset in the text.
+// fieldIn returns a field of a YAML text and its position in the text.
 func fieldIn(text, field string) (n *yaml.Node, at tree.Position, ok bool) {
 	outer, inner, inText := origin.CutText(field)
-	var doc yaml.Node
-	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
-		return nil, at, false
-	}
-	hops, complete := origin.Descend(doc.Content[0], origin.ParsePath(outer))
+	hops, complete := origin.Descend(tree.ParseFile([]byte(text)), origin.ParsePath(outer))
 	if !complete || len(hops) == 0 {
 		return nil, at, false
 	}
@@ -87,9 +83,10 @@ func fieldIn(text, field string) (n *yaml.Node, at tree.Position, ok bool) {
 	}
 	spelling := origin.SpellingOf(n, strings.Split(text, "\n"))
 	n, in, ok := fieldIn(n.Value, inner)
-	if ok && spelling != nil {
-		at, ok = spelling.Place(in.Line, in.Column)
+	if !ok || spelling == nil {
+		return nil, at, false
 	}
+	at, ok = spelling.Place(in.Line, in.Column)
 	return n, at, ok
 }
 

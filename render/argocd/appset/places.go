@@ -121,16 +121,15 @@ func (g *Generated) filled(text string, at place) []place {
 func (g *Generated) placesInText(text, in string) []place {
 	raw, at := g.template(text)
 	at.text = true
-	var doc yaml.Node
 	value, _ := origin.Field((&render.Object{JSON: g.Object}).Content(), text)
 	filled, _ := value.(string)
 	if f := g.filling(raw, filled); f != nil && at.line == 0 {
 		return f.places(in, at)
 	}
-	if at.line > 0 || yaml.Unmarshal([]byte(filled), &doc) != nil || len(doc.Content) == 0 {
+	if at.line > 0 {
 		return []place{at}
 	}
-	hops, complete := origin.Descend(doc.Content[0], origin.ParsePath(in))
+	hops, complete := origin.Descend(tree.ParseFile([]byte(filled)), origin.ParsePath(in))
 	before, after := strings.Split(raw, "\n"), strings.Split(filled, "\n")
 	if !complete || len(hops) == 0 || len(before) != len(after) {
 		return []place{at}
@@ -141,9 +140,6 @@ func (g *Generated) placesInText(text, in string) []place {
 		}
 	}
 	n := hops[len(hops)-1].Value
-	if n.Line > len(before) { // YAML has other line breaks too
-		return []place{at}
-	}
 	at.line, at.within, at.key, at.text = n.Line, raw, in, false
 	return g.filled(valueOf(before[n.Line-1], after[n.Line-1], n), at)
 }
@@ -198,11 +194,7 @@ func (g *Generated) template(field string) (text string, at place) {
 // inPatch returns the line of the templatePatch that sets a field, before rendering, and its number, which is 0 if
 // rendering changes the number of lines.
 func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
-	var doc yaml.Node
-	if g.patch == "" || yaml.Unmarshal([]byte(g.patch), &doc) != nil || len(doc.Content) == 0 {
-		return "", 0, false
-	}
-	hops, complete := origin.Descend(doc.Content[0], origin.ParsePath(field))
+	hops, complete := origin.Descend(tree.ParseFile([]byte(g.patch)), origin.ParsePath(field))
 	if !complete || len(hops) == 0 {
 		return "", 0, false
 	}
@@ -211,9 +203,7 @@ func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
 	if strings.Count(raw, "\n") != strings.Count(g.patch, "\n") {
 		return "", 0, true
 	}
-	if line = hops[len(hops)-1].Value.Line; line > len(lines) { // YAML has other line breaks too
-		return "", 0, true
-	}
+	line = hops[len(hops)-1].Value.Line
 	return lines[line-1], line, true
 }
 
