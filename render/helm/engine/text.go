@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
+	"strings"
 	"text/template"
+	"unicode"
 )
 
 // NewText returns an engine for templates of no chart, with their own delimiters and functions. names are the
@@ -29,13 +30,17 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 	if err := e.add(root, name, text); err != nil {
 		return nil, err
 	}
-	f := template.FuncMap{
+	printing := template.FuncMap{
 		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	}
-	maps.Copy(f, functions)
-	for name, fn := range f {
-		f[name] = r.bounded(name, fn)
+	f := template.FuncMap{}
+	for name := range strings.FieldsFuncSeq(text, isNoName) { // to prepare all functions takes longer than to execute most texts
+		if fn, ok := functions[name]; ok {
+			f[name] = r.bounded(name, fn)
+		} else if fn, ok := printing[name]; ok {
+			f[name] = r.bounded(name, fn)
+		}
 	}
 	root.Funcs(f).Funcs(r.tracing())
 	r.file = name
@@ -45,6 +50,9 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 	}
 	return &File{Name: name, Text: made.text, call: made, run: r}, nil
 }
+
+// isNoName reports whether a character is not one of the names of functions.
+func isNoName(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }
 
 // Steps returns how many parts of templates were executed to make the file.
 func (f *File) Steps() int { return f.run.steps }
