@@ -20,6 +20,11 @@ import (
 const (
 	maxInputs  = 10_000
 	maxObjects = 10_000
+	// maxSteps limits how many parts of its templates are executed, maxWork how many bytes their functions may read and
+	// write, and maxText the output of one execution.
+	maxSteps = 2_000_000
+	maxWork  = 1 << 30
+	maxText  = 16 << 20
 )
 
 // built is an object of a ResourceSet, with its template and input.
@@ -40,6 +45,8 @@ type builder struct {
 	// alone is set when templates are executed once, without inputs.
 	alone   bool
 	objects []built
+	// used is what the templates cost.
+	used engine.Used
 	// steps maps the identity of an object to the name of the step that made it.
 	steps map[string]string
 }
@@ -116,7 +123,9 @@ func (b *builder) execute(field, step, text string, resource map[string]any, in 
 	if in != nil {
 		values = in.values
 	}
-	file, err := b.engine.Text(b.ctx, field, text, functions(values), engine.Options{Limits: engine.Limits{Steps: 200_000, Work: 64 << 20, Output: 16 << 20, Value: 16 << 20}})
+	file, err := b.engine.Text(b.ctx, field, text, functions(values), engine.Options{
+		Limits: engine.Limits{Steps: maxSteps, Work: maxWork, Output: maxText, Value: maxText}, Used: &b.used,
+	})
 	if err != nil {
 		return failedTemplate(field, in, err)
 	}

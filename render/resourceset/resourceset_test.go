@@ -156,6 +156,8 @@ func TestProblems(t *testing.T) {
 		{"another strategy", "  inputStrategy: {name: Permute}\n" + fmt.Sprintf(configMap, "a", "x"), `spec.inputStrategy.name "Permute" is not supported`, render.ProblemFailed},
 		{"steps beside resources", "  steps: [{name: one}]\n" + fmt.Sprintf(configMap, "a", "x"), "mutually exclusive", render.ProblemFailed},
 		{"a loop without end", "  resourcesTemplate: '<< range until 2000000000 >>a<< end >>'\n", "limit", render.ProblemRefused},
+		{"many inputs, each with a long loop", "  inputs: [" + strings.Repeat("{t: a},", 100) + "]\n  resourcesTemplate: '<< range until 30000 >><< end >>'\n", "limit of 2000000 steps", render.ProblemRefused},
+		{"many inputs, each with long texts", "  inputs: [" + strings.Repeat("{t: a},", 100) + "]\n  resourcesTemplate: '<<- range until 9 >><<- $x := repeat 4000000 \"a\" >><<- end >>'\n", "limit of 1073741824 bytes", render.ProblemRefused},
 		{"a text without end", "  resourcesTemplate: '<< repeat 2000000000 \"a\" >>'\n", "limit", render.ProblemRefused},
 		{"a number of many digits", "  resourcesTemplate: '<< printf \"%2000000000d\" 1 >>'\n", "", ""},
 		{"too many objects", "  resourcesTemplate: |\n    <<- range $i := until 10001 >>\n    ---\n    {apiVersion: v1, kind: ConfigMap, metadata: {name: a<< $i >>}}\n    <<- end >>\n", "more than the limit of 10000 objects", render.ProblemRefused},

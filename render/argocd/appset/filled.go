@@ -22,6 +22,8 @@ type filling struct {
 	*Generated
 	raw  string
 	file *engine.File
+	// used is what that cost.
+	used engine.Used
 }
 
 // filling executes a template again; it returns nil if the text is not the same.
@@ -29,19 +31,27 @@ func (g *Generated) filling(raw, filled string) *filling {
 	if !g.set.Spec.GoTemplate || !strings.Contains(raw, "{{") {
 		return nil
 	}
-	if file := g.fill(raw, g.params.values); file != nil && file.Text == filled {
-		return &filling{g, raw, file}
+	if file, used := g.fill(raw, g.params.values, engine.Used{}); file != nil && file.Text == filled {
+		return &filling{g, raw, file, used}
 	}
 	return nil
 }
 
-// fill executes a template with parameters; it returns nil for an error.
-func (g *Generated) fill(raw string, values map[string]any) *engine.File {
-	filler := &generator{set: g.set, ctx: context.Background(), engine: g.set.engine()}
+// fill executes a template with parameters; it returns nil for an error. used is what is not available to it of the
+// limits.
+func (g *Generated) fill(raw string, values map[string]any, used engine.Used) (*engine.File, engine.Used) {
+	filler := &generator{set: g.set, ctx: context.Background(), engine: g.set.engine(), used: used}
 	file, err := filler.filled(raw, values, g.set.Spec.GoTemplateOptions)
 	if err != nil {
-		return nil
+		return nil, filler.used
 	}
+	return file, filler.used
+}
+
+// changed executes the template with changed parameters, at twice the cost of the first time at most; it returns nil for
+// an error.
+func (f *filling) changed(values map[string]any) *engine.File {
+	file, _ := f.fill(f.raw, values, engine.Used{Steps: max(maxSteps-2*f.used.Steps-100, 0), Work: max(maxWork-2*f.used.Work-1<<16, 0)})
 	return file
 }
 
@@ -131,8 +141,8 @@ func (f *filling) decisive(value string, of func(text string) (string, bool)) []
 	for _, leaves := range [][]leaf{likely, others} {
 		var found []string
 		for _, l := range leaves[:min(len(leaves), maxTried)] {
-			changed, _ := changedAt(f.params.values, l.path).(map[string]any)
-			file := f.fill(f.raw, changed)
+			values, _ := changedAt(f.params.values, l.path).(map[string]any)
+			file := f.changed(values)
 			if file == nil {
 				continue
 			}

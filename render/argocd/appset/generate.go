@@ -99,9 +99,9 @@ type generator struct {
 	trace tree.Trace
 	made  int
 	ctx   context.Context
-	// engine executes Go templates, and steps counts the executed parts of templates.
+	// engine executes Go templates, and used counts what they cost.
 	engine *engine.Engine
-	steps  int
+	used   engine.Used
 }
 
 // params are the parameters of an Application.

@@ -60,3 +60,21 @@ func TestEmptyParameters(t *testing.T) {
 		}
 	}
 }
+
+// TestLimits checks that what templates may cost is limited for all Applications of a set together.
+func TestLimits(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{range until 20000}}{{end}}`:                         "limit of 1000000 steps",
+		`{{range until 9}}{{$x := repeat 4000000 "a"}}{{end}}`: "limit of 1073741824 bytes",
+	} {
+		object, err := yaml.YAMLToJSON([]byte("apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a}\nspec:\n  goTemplate: true\n" +
+			"  generators: [{list: {elements: [" + strings.Repeat("{a: b},", 100) + "]}}]\n" +
+			"  template: {metadata: {name: x, labels: {a: '" + text + "'}}, spec: {project: default, source: {repoURL: https://example.com/r, path: app}, destination: {namespace: x}}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := appset.Generate(t.Context(), object, appset.Input{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+}

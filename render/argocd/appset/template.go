@@ -130,8 +130,10 @@ func (g *generator) replace(text string, params map[string]any, options []string
 const (
 	// maxText limits the output of a template, in bytes.
 	maxText = 4 << 20
-	// maxSteps limits how many parts of templates an ApplicationSet may execute.
+	// maxSteps limits how many parts of templates an ApplicationSet may execute, and maxWork how many bytes functions may
+	// read and write for it.
 	maxSteps = 1_000_000
+	maxWork  = 1 << 30
 )
 
 // execute executes a Go template.
@@ -143,7 +145,6 @@ func (g *generator) execute(text string, params map[string]any, options []string
 	if err != nil {
 		return "", err
 	}
-	g.steps += file.Steps()
 	return file.Text, nil
 }
 
@@ -157,7 +158,7 @@ func (g *generator) filled(text string, params map[string]any, options []string)
 	drawn := error(nil)
 	file, err = g.engine.Text(g.ctx, "template", text, functions(&drawn), engine.Options{
 		Data: params, Template: append([]string{}, options...),
-		Limits: engine.Limits{Steps: max(maxSteps-g.steps, 1), Work: 64 << 20, Output: maxText, Value: maxText},
+		Limits: engine.Limits{Steps: maxSteps, Work: maxWork, Output: maxText, Value: maxText}, Used: &g.used,
 	})
 	switch {
 	case drawn != nil:

@@ -34,7 +34,12 @@ type Options struct {
 	// of a map is an error.
 	Data     any
 	Template []string
+	// Used, if set, is what earlier calls of Text used of the limits; Text adds what it uses itself.
+	Used *Used
 }
+
+// Used is what templates used of Limits.
+type Used struct{ Steps, Work int }
 
 // Engine renders a chart, perhaps several times. It keeps the chart's parsed templates, but not those of
 // `tpl`. It is safe for concurrent use.

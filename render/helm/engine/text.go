@@ -17,6 +17,10 @@ func NewText(left, right string, names template.FuncMap) *Engine {
 // Text executes a single template, with functions of the names that NewText was given.
 func (e *Engine) Text(ctx context.Context, name, text string, functions template.FuncMap, opts Options) (file *File, err error) {
 	r := newRun(ctx, e, opts)
+	if used := opts.Used; used != nil {
+		r.steps, r.work = used.Steps, used.Work
+		defer func() { used.Steps, used.Work = r.steps, r.work }()
+	}
 	defer func() {
 		if failure := recover(); failure != nil {
 			file, err = nil, r.panicked(failure)
@@ -53,6 +57,3 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 
 // isNoName reports whether a character is not one of the names of functions.
 func isNoName(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }
-
-// Steps returns how many parts of templates were executed to make the file.
-func (f *File) Steps() int { return f.run.steps }
