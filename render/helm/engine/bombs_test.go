@@ -97,6 +97,7 @@ var bombs = []struct{ name, template, values, want string }{
 	{"long texts", `{{ $x := repeat 10000000 "a" }}{{ range until 100 }}{{ $y := upper $x }}{{ end }}`, "", "functions read and make more"},
 	{"long texts, searched", `{{ $x := repeat 10000000 "a" }}{{ range until 100 }}{{ $y := contains "b" $x }}{{ end }}`, "", "functions read and make more"},
 	{"long texts, as numbers", `{{ $x := repeat 10000000 "1" }}{{ range until 100 }}{{ $y := int64 $x }}{{ end }}`, "", "functions read and make more"},
+	{"long texts, as dates in a zone", `{{ $x := repeat 10000000 "1" }}{{ range until 100 }}{{ $y := dateInZone $x 1 "UTC" }}{{ end }}`, "", "functions read and make more"},
 	{"long texts, as dates", `{{ $x := repeat 10000000 "1" }}{{ range until 100 }}{{ $y := date $x 1 }}{{ end }}`, "", "functions read and make more"},
 	{"long texts, as TOML", `{{ $x := repeat 1000000 "#" }}{{ range until 1000 }}{{ $y := fromToml $x }}{{ end }}`, "", "functions read and make more"},
 	{"long lists, searched", `{{ $x := until 1000000 }}{{ range until 1000 }}{{ $y := has "a" $x }}{{ end }}`, "", "functions read and make more"},

@@ -77,12 +77,36 @@ func (r *run) reading(fn any) any {
 		}
 	case func(string, any) string:
 		return func(a string, b any) (string, error) { return after(r.read(a), func() string { return fn(a, b) }) }
+	case func(string, any, string) string:
+		return func(a string, b any, c string) (string, error) {
+			return after(r.read(a, b, c), func() string { return fn(a, b, c) })
+		}
+	case func(any) string:
+		return func(v any) (string, error) { return after(r.read(v), func() string { return fn(v) }) }
 	case func(any) int:
 		return func(v any) (int, error) { return after(r.read(v), func() int { return fn(v) }) }
 	case func(any) int64:
 		return func(v any) (int64, error) { return after(r.read(v), func() int64 { return fn(v) }) }
 	case func(any) float64:
 		return func(v any) (float64, error) { return after(r.read(v), func() float64 { return fn(v) }) }
+	case func(any, any) int64:
+		return func(a, b any) (int64, error) { return after(r.read(a, b), func() int64 { return fn(a, b) }) }
+	case func(any, int, ...float64) float64:
+		return func(v any, places int, from ...float64) (float64, error) {
+			return after(r.read(v), func() float64 { return fn(v, places, from...) })
+		}
+	case func(...any) int64:
+		return func(all ...any) (int64, error) { return after(r.read(all...), func() int64 { return fn(all...) }) }
+	case func(...any) float64:
+		return func(all ...any) (float64, error) { return after(r.read(all...), func() float64 { return fn(all...) }) }
+	case func(any, ...any) int64:
+		return func(v any, more ...any) (int64, error) {
+			return after(r.readAll(v, more), func() int64 { return fn(v, more...) })
+		}
+	case func(any, ...any) float64:
+		return func(v any, more ...any) (float64, error) {
+			return after(r.readAll(v, more), func() float64 { return fn(v, more...) })
+		}
 	case func(any, any) bool:
 		return func(a, in any) (bool, error) { return after(r.search(in), func() bool { return fn(a, in) }) }
 	case func(any, any) (bool, error):
@@ -112,6 +136,14 @@ func (r *run) read(values ...any) error {
 		size += len(s)
 	}
 	return r.spend(min(size, r.limits.Value))
+}
+
+// readAll is read for the arguments of a function with one or more.
+func (r *run) readAll(first any, more []any) error {
+	if err := r.read(first); err != nil {
+		return err
+	}
+	return r.read(more...)
 }
 
 // search counts a list as compared with a value.
