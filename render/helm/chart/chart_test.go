@@ -157,6 +157,33 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// countedFS counts how often a file is opened.
+type countedFS struct {
+	fs.FS
+	file   string
+	opened *int
+}
+
+func (c countedFS) Open(name string) (fs.File, error) {
+	if name == c.file {
+		*c.opened++
+	}
+	return c.FS.Open(name)
+}
+
+// TestMissingReadsOnce checks that an archive is read once for all dependencies, since each may unpack to 16 MiB.
+func TestMissingReadsOnce(t *testing.T) {
+	opened := 0
+	fsys := countedFS{fstest.MapFS{
+		"Chart.yaml":     {Data: []byte("{apiVersion: v2, name: app, version: 1.0.0, dependencies: [{name: a}, {name: b}, {name: c}]}")},
+		"charts/any.tgz": {Data: pack(t, "b/Chart.yaml", "name: b\n")},
+	}, "charts/any.tgz", &opened}
+	missing, err := chart.Missing(tree.New(fsys, tree.Limits{}), ".")
+	if err != nil || len(missing) != 2 || opened > 2 { // it is also opened to see whether it is a file
+		t.Errorf("%d are missing, error %v; the archive was opened %d times", len(missing), err, opened)
+	}
+}
+
 // TestInstallable checks which charts Helm's commands install.
 func TestInstallable(t *testing.T) {
 	for _, test := range []struct{ apiVersion, kind, want string }{

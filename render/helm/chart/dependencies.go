@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"sigs.k8s.io/yaml"
@@ -28,7 +29,8 @@ const maxDependencies = 100
 // its lock file, if there is one.
 func Missing(t *tree.Tree, dir string) ([]Dependency, error) {
 	all, err := dependencies(t, dir)
-	return slices.DeleteFunc(all, func(d Dependency) bool { return vendors(t, dir, d.Name) }), err
+	in := vendoredIn(t, dir)
+	return slices.DeleteFunc(all, func(d Dependency) bool { return in.has(d.Name) }), err
 }
 
 // Beside returns the directories of a tree that a chart names as dependencies, whether or not they are also in
@@ -74,31 +76,52 @@ func dependencies(t *tree.Tree, dir string) ([]Dependency, error) {
 	return nil, nil
 }
 
-// vendors reports whether charts/ of a chart in a directory of a tree contains a chart with a name. Helm takes the
-// name from its Chart.yaml; an archive is only read if it is not called as `helm package` calls that of the chart.
-func vendors(t *tree.Tree, dir, name string) bool {
+// vendored are the charts in charts/ of a chart.
+type vendored struct {
+	// archives are the names of archives, and names those of all charts.
+	archives []string
+	names    func() map[string]bool
+}
+
+// vendoredIn returns the charts in charts/ of a chart in a directory of a tree. Helm takes their names from their
+// Chart.yaml.
+func vendoredIn(t *tree.Tree, dir string) *vendored {
 	charts := path.Join(dir, "charts")
 	to := t.Resolve(charts)
 	entries, _ := fs.ReadDir(t.Fsys, to.Real) // without the directory there are none
-	var others []string
+	v := &vendored{}
+	var dirs, files []string
 	for _, entry := range entries {
 		at := t.Resolve(path.Join(charts, entry.Name()))
 		switch {
 		case at.Err != nil, strings.HasPrefix(entry.Name(), "_"), strings.HasPrefix(entry.Name(), "."): // Helm ignores these names
 		case at.IsDir:
-			if in, _ := NameOf(t, at.Real); in == name {
-				return true
-			}
-		case packageOf(entry.Name(), name):
-			return true
+			dirs = append(dirs, at.Real)
 		case path.Ext(entry.Name()) == ".tgz":
-			others = append(others, at.Real)
+			v.archives, files = append(v.archives, entry.Name()), append(files, at.Real)
 		}
 	}
-	return slices.ContainsFunc(others, func(file string) bool {
-		data, err := t.Read(file)
-		return err == nil && NameIn(data) == name
+	v.names = sync.OnceValue(func() map[string]bool {
+		names := map[string]bool{}
+		for _, dir := range dirs {
+			if name, err := NameOf(t, dir); err == nil {
+				names[name] = true
+			}
+		}
+		for _, file := range files {
+			if data, err := t.Read(file); err == nil {
+				names[NameIn(data)] = true
+			}
+		}
+		return names
 	})
+	return v
+}
+
+// has reports whether there is a chart with a name. Archives are only read if none is called as `helm package` calls
+// that of the chart.
+func (v *vendored) has(name string) bool {
+	return slices.ContainsFunc(v.archives, func(file string) bool { return packageOf(file, name) }) || v.names()[name]
 }
 
 // packageOf reports whether a file is called as `helm package` calls the archive of a chart with a name.
