@@ -255,27 +255,47 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	return out, nil
 }
 
-// traceJsonnet records the files that Jsonnet may import: any file of its directories, and those that the files of the source import from
-// elsewhere.
+// traceJsonnet records the files that Jsonnet may import: any file of its directories, and those that the files of the
+// source and the code of variables import from elsewhere.
 func (d *directoryPart) traceJsonnet(files []string, trace tree.Trace) {
 	j := d.job(files)
 	for _, dir := range j.Dirs {
 		d.tree.TraceBelow(dir, trace)
 	}
 	im := &importer{jsonnetJob: j, tree: d.tree, trace: trace, known: map[string]jsonnet.Contents{}}
-	for next := slices.Clone(files); len(next) > 0; next = next[1:] {
-		data, _, err := d.tree.Load(next[0], trace)
-		if err != nil {
-			continue
-		}
-		for _, name := range imports.FindAllSubmatch(data, -1) {
+	next := slices.Clone(files)
+	follow := func(from, code string) {
+		for _, name := range importsIn(code) {
 			known := len(im.known)
-			if _, at, err := im.Import(next[0], string(name[1])+string(name[2])); err == nil && len(im.known) > known {
+			if _, at, err := im.Import(from, name); err == nil && len(im.known) > known {
 				next = append(next, at)
 			}
 		}
 	}
+	for _, v := range slices.Concat(j.TLAs, j.ExtVars) {
+		if v.Code {
+			follow("", v.Value)
+		}
+	}
+	for ; len(next) > 0; next = next[1:] {
+		if data, _, err := d.tree.Load(next[0], trace); err == nil {
+			follow(next[0], string(data))
+		}
+	}
 }
 
-// imports finds what Jsonnet imports, whose names it cannot compute.
-var imports = regexp.MustCompile(`\bimport(?:str|bin)?\s*@?(?:"([^"\n]+)"|'([^'\n]+)')`)
+// imports matches what Jsonnet imports, whose names it cannot compute, also behind comments.
+var imports = regexp.MustCompile(`\bimport(?:str|bin)?(?:\s|(?://|#)[^\n]*|/\*(?s:.*?)\*/)*(@?)(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')`)
+
+// importsIn returns the names of the files that Jsonnet code imports.
+func importsIn(code string) (names []string) {
+	for _, found := range imports.FindAllStringSubmatch(code, -1) {
+		name := found[2] + found[3]
+		if found[1] == "" { // a text with escapes, which are those of JSON and \'
+			text := []byte(`"` + strings.ReplaceAll(name, `\'`, `'`) + `"`)
+			_ = json.Unmarshal(text, &name) // an invalid text fails the evaluation
+		}
+		names = append(names, name)
+	}
+	return names
+}
