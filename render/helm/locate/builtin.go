@@ -97,10 +97,9 @@ func (t *Tracer) builtinAt(l *Leaf) (place origin.Place, ok bool) {
 	}
 	file := t.Chart.ChartFullPath() + "/Chart.yaml"
 	name, ok := t.pathOf(file)
-	data, has := chart.Raw(t.Chart, file)
-	if !ok || !has {
+	if !ok {
 		return place, false
 	}
-	line, column := lineIn(tree.ParseFile(data), append([]any{chartField(l.Path[1].(string))}, l.Path[2:]...), 0)
+	line, column := lineIn(t.parsed(file), append([]any{chartField(l.Path[1].(string))}, l.Path[2:]...), 0)
 	return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
 }

@@ -32,7 +32,7 @@ func (t *Tracer) defaultOf(l *Leaf) (file string, line, column int) {
 	of := l.Path
 	for c := t.Chart; c != nil; {
 		file = c.ChartFullPath() + "/" + valuesFile
-		if line, column = lineIn(t.valuesIn(file), of, l.above); line > 0 {
+		if line, column = lineIn(t.parsed(file), of, l.above); line > 0 {
 			return file, line, column
 		}
 		if c, of = dependencyOf(c, of); len(of) == 0 {
@@ -42,14 +42,14 @@ func (t *Tracer) defaultOf(l *Leaf) (file string, line, column int) {
 	return "", 0, 0
 }
 
-// valuesIn returns a values file of the chart or of a dependency; nil if there is none. It is parsed once.
-func (t *Tracer) valuesIn(file string) *yaml.Node {
-	known, ok := t.values[file]
+// parsed returns a YAML file of the chart or of a dependency; nil if there is none. It is parsed once.
+func (t *Tracer) parsed(file string) *yaml.Node {
+	known, ok := t.nodes[file]
 	if !ok {
 		if data, has := chart.Raw(t.Chart, file); has {
 			known = tree.ParseFile(data)
 		}
-		t.values[file] = known
+		t.nodes[file] = known
 	}
 	return known
 }

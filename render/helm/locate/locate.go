@@ -55,8 +55,8 @@ type Tracer struct {
 	begun []begun
 	// ahead are trials for a field that are not used yet.
 	ahead map[*Leaf]attempts
-	// values caches parsed values files of the chart and its dependencies; nil for missing ones.
-	values map[string]*yaml.Node
+	// nodes caches parsed YAML files of the chart and its dependencies; nil for missing ones.
+	nodes map[string]*yaml.Node
 
 	// wholes are renders of the whole release with other values of a leaf, in the order of these values;
 	// wholesLeft is how many more are allowed; documents are the objects' documents by file.
@@ -68,7 +68,7 @@ type Tracer struct {
 // New returns a Tracer of a release.
 func New(ctx context.Context, of Traced) *Tracer {
 	return &Tracer{Traced: of, ctx: ctx, ready: of.Release.Ready(), leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{},
-		ahead: map[*Leaf]attempts{}, wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
+		ahead: map[*Leaf]attempts{}, wholes: map[*Leaf][]wholeTrial{}, nodes: map[string]*yaml.Node{}}
 }
 
 // object is an object of the release.
