@@ -23,13 +23,15 @@ func InScalar(lines []string, at tree.Position, text string, in tree.Position) t
 	if in.Line < 1 {
 		return at
 	}
-	if !isLiteral(lines, at) {
-		return inSpelling(lines, at, text, in)
+	if s := SpellingAt(lines, at); s != nil {
+		if s = s.As(text); s != nil {
+			return inSpelling(s, at, in)
+		}
 	}
-	if at.Line+in.Line > len(lines) {
+	if !isLiteral(lines, at) || at.Line+in.Line > len(lines) {
 		return at
 	}
-	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
+	out := tree.Position{Path: at.Path, Line: at.Line + in.Line} // the text is another, but with the same lines
 	if in.Column > 0 {
 		shift := IndentAt(lines, at.Line+1) // of the text's first line, which has no indentation in the text
 		out.Column = in.Column + shift
@@ -40,15 +42,8 @@ func InScalar(lines []string, at tree.Position, text string, in tree.Position) t
 	return out
 }
 
-// inSpelling is InScalar for a text whose lines are not the lines of the file.
-func inSpelling(lines []string, at tree.Position, text string, in tree.Position) tree.Position {
-	s := SpellingAt(lines, at)
-	if s == nil {
-		return at
-	}
-	if s = s.As(text); s == nil {
-		return at
-	}
+// inSpelling is InScalar for a text whose Spelling is known.
+func inSpelling(s *Spelling, at, in tree.Position) tree.Position {
 	out, ok := s.Place(in.Line, in.Column)
 	if !ok {
 		return at

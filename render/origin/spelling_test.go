@@ -119,3 +119,21 @@ func TestInScalarOfRewrittenText(t *testing.T) {
 		t.Errorf("another text is at %s", got)
 	}
 }
+
+// TestInScalarOfLiteral finds columns of literal blocks whose first line is empty or indented further.
+func TestInScalarOfLiteral(t *testing.T) {
+	for text, file := range map[string]string{
+		"\na: b\n":         "v: |\n\n  a: b\n",
+		"  x: y\n  a: b\n": "v: |2\n    x: y\n    a: b\n",
+		"x: y\na: ${b}\n":  "v: |\n  x: y\n  a: b\n", // it was changed since
+	} {
+		line := strings.Split(text, "\n")[1]
+		in := tree.Position{Line: 2, Column: strings.Index(line, "a") + 4, EndLine: 2, EndColumn: strings.Index(line, "a") + 5}
+		lines := strings.Split(file, "\n")
+		column := strings.Index(lines[2], "b") + 1
+		want := tree.Position{Path: "v.yaml", Line: 3, Column: column, EndLine: 3, EndColumn: column + 1}
+		if got := origin.InScalar(lines, tree.Position{Path: "v.yaml", Line: 1, Column: 4}, text, in); got != want {
+			t.Errorf("%q: %+v, want %+v", file, got, want)
+		}
+	}
+}
