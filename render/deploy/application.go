@@ -177,7 +177,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	if e.isOwn(s.RepoURL) {
 		said = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)
 	}
-	top, absent := e.mounted(said, from.Artifact)
+	top, absent := e.renderer.Tree().Mounted(said, from.Artifact.Requested())
 	if absent != "" {
 		return from, absent
 	}
@@ -198,28 +198,14 @@ func (e *expander) isOwn(url string) bool {
 
 // chartSource finds the archive of a chart.
 func (e *expander) chartSource(s *argocd.Source) (from render.ApplicationSource, why string) {
-	a := chartArtifact(s.RepoURL, s.Chart, s.TargetRevision)
+	a := argocd.ChartArtifact(s.RepoURL, s.Chart, s.TargetRevision)
 	from.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
 	_, pin, err := e.renderer.Tree().Bytes(a)
-	switch {
-	case errors.Is(err, tree.ErrNoArtifacts):
-		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
-		return from, missing.Error()
-	case errors.As(err, new(*artifact.MissingError)):
-		return from, err.Error()
-	case err != nil:
-		return from, fmt.Sprintf("%s cannot be read: %v", a, err)
+	if err != nil {
+		return from, tree.WhyAbsent(a, err)
 	}
 	from.Digest = pin.Digest
 	return from, ""
-}
-
-// chartArtifact returns the artifact of a reference to a chart. The URL of a registry has no scheme.
-func chartArtifact(url, name, version string) artifact.Artifact {
-	if !strings.Contains(url, "://") {
-		url = "oci://" + url
-	}
-	return artifact.Artifact{Kind: artifact.Chart, URL: strings.TrimRight(url, "/"), Name: name, Version: version}
 }
 
 // chartDependencies adds the dependencies of a chart in a directory that are not in its charts/, as
@@ -260,7 +246,7 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 }
 
 func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d chart.Dependency, field string) {
-	a := chartArtifact(d.Repository, d.Name, d.Version)
+	a := argocd.ChartArtifact(d.Repository, d.Name, d.Version)
 	_, pin, err := e.renderer.Tree().Bytes(a)
 	if err == nil {
 		from.Dependencies = append(from.Dependencies, render.Dependency{Chart: a, Digest: pin.Digest})

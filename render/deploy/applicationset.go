@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 	"github.com/preadmit/preadmit/render/origin"
@@ -39,7 +40,7 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 	if e.isOwn(url) {
 		said = fmt.Sprintf("the generator reads the revision %s of this repository, not what the change makes of it", revision)
 	}
-	top, absent := e.mounted(said, &render.Artifact{Kind: render.ArtifactGit, URL: url, Version: s.GitRevision(), Submodules: true})
+	top, absent := e.renderer.Tree().Mounted(said, artifact.Artifact{Kind: artifact.Git, URL: url, Version: s.GitRevision(), Submodules: true})
 	if absent != "" {
 		return "", errors.New(absent)
 	}

@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -137,7 +136,7 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 	dir := path.Join(checkout.Top, path.Clean("/" + spec.Chart)[1:])
 	in := dir // the directory in the tree
 	if elsewhere != nil {
-		top, absent := e.mounted(why, elsewhere)
+		top, absent := e.renderer.Tree().Mounted(why, elsewhere.Requested())
 		if absent != "" {
 			n.failMissing("spec.chart.spec", absent, elsewhere)
 			return
@@ -163,20 +162,14 @@ func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.
 func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	data, pin, err := e.renderer.Tree().Bytes(a)
 	needed := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
-	switch {
-	case errors.Is(err, tree.ErrNoArtifacts):
-		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
-		n.failMissing(field, missing.Error(), needed)
-	case errors.As(err, new(*artifact.MissingError)):
-		n.failMissing(field, err.Error(), needed)
-	case err != nil:
-		n.failMissing(field, fmt.Sprintf("%s cannot be read: %v", a, err), needed)
-	default:
-		needed.Locate = n.locator(field)
-		n.root.Unit.Artifact = needed
-		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
-		n.root.Unit.Release.ChartName = chart.NameIn(data)
+	if err != nil {
+		n.failMissing(field, tree.WhyAbsent(a, err), needed)
+		return
 	}
+	needed.Locate = n.locator(field)
+	n.root.Unit.Artifact = needed
+	n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
+	n.root.Unit.Release.ChartName = chart.NameIn(data)
 }
 
 // failMissing marks a release as not rendered because its chart is missing; needed is the missing artifact.

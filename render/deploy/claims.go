@@ -5,7 +5,6 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/paths"
-	"github.com/preadmit/preadmit/render/tree"
 )
 
 // indexFiles maps files to the discovered roots that are made of them: a plain root is made of its manifests, another
@@ -18,28 +17,13 @@ func (e *expander) indexFiles() {
 	for _, root := range slices.Concat(e.found, e.beside) {
 		files := root.Files
 		if len(files) == 0 {
-			files = e.rootFiles(root)
+			files = paths.RootFiles(e.renderer.Tree(), root.Dir)
 		}
 		for _, name := range files {
 			real := e.renderer.Tree().RealOr(name)
 			e.files[real] = append(e.files[real], root.RootID)
 		}
 	}
-}
-
-// rootFiles returns the files that make a directory a root.
-func (e *expander) rootFiles(root render.Root) []string {
-	var files []string
-	for _, name := range tree.KustomizationNames() {
-		at := root.Dir + "/" + name
-		if root.Dir == "." {
-			at = name
-		}
-		if to := e.renderer.Tree().Resolve(at); to.Err == nil && !to.IsDir {
-			files = append(files, at)
-		}
-	}
-	return files
 }
 
 // claim records the discovered roots whose files a unit reads. If Flux cannot build the directory, these are all roots

@@ -152,7 +152,7 @@ func (e *expander) findApplied(holders []*holder) {
 func (e *expander) appliesRoot(dir string, root render.Root) bool {
 	if at, ok := e.renderer.At(dir); ok {
 		reads := e.renderer.Needs(at).Trace.Reads
-		return slices.ContainsFunc(append(e.rootFiles(root), root.Files...), func(name string) bool { return reads[e.renderer.Tree().RealOr(name)] != "" })
+		return slices.ContainsFunc(append(paths.RootFiles(e.renderer.Tree(), root.Dir), root.Files...), func(name string) bool { return reads[e.renderer.Tree().RealOr(name)] != "" })
 	}
 	return paths.Within(dir, root.Dir)
 }

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,11 +39,10 @@ func (e *expander) findProject(n *node) error {
 		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
 		return nil
 	}
-	if why := found.Object.UnknownSpec(); why != "" {
-		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
-		return nil
-	}
 	p, err := project.Parse(found.Object.JSON)
+	if why := found.Object.UnknownSpec(); why != "" {
+		err = errors.New(why)
+	}
 	if err != nil {
 		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil

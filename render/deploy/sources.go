@@ -1,11 +1,7 @@
 package deploy
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -17,22 +13,6 @@ func (c *cluster) isOtherBranch(branch string) bool {
 		return branch != c.branch
 	}
 	return branch != "main" && branch != "master"
-}
-
-// mounted returns the directory in the tree with the files of an artifact. If there is none, absent is the text of
-// said, followed by the reason.
-func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string) {
-	dir, ok, err := e.renderer.Tree().Mount(a.Requested())
-	missing := new(artifact.MissingError)
-	switch {
-	case !ok:
-		return "", said + ", which is not fetched: preadmit fetch gets it"
-	case errors.As(err, &missing):
-		return "", fmt.Sprintf("%s, which is not there: %s; %s", said, missing.Why, missing.Hint)
-	case err != nil:
-		return "", fmt.Sprintf("%s, which cannot be used: %v", said, err)
-	}
-	return dir, ""
 }
 
 // sourceTree returns the tree of the files that the source of a unit contains, at their paths.
@@ -47,7 +27,7 @@ func (e *expander) sourceTree(u *render.Unit) (*tree.Tree, error) {
 // resolveElsewhere sets the artifact of a unit, if it was fetched; why describes the source.
 func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why string, a *render.Artifact) error {
 	u := n.root.Unit
-	if _, absent := e.mounted(why, a); absent != "" {
+	if _, absent := e.renderer.Tree().Mounted(why, a.Requested()); absent != "" {
 		n.failSource(absent)
 	} else if u.Checkout = checkout; u.Parent != (render.RootID{}) {
 		n.root.Dir = u.Parent.Dir

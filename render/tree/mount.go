@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -37,6 +38,22 @@ func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
 		return "", ErrNoArtifacts
 	}
 	return name, err
+}
+
+// Mounted returns the directory with the files of an artifact. If there is none, absent is the text of said, followed by
+// the reason.
+func (t *Tree) Mounted(said string, a artifact.Artifact) (dir, absent string) {
+	dir, ok, err := t.Mount(a)
+	missing := new(artifact.MissingError)
+	switch {
+	case !ok:
+		return "", said + ", which is not fetched: preadmit fetch gets it"
+	case errors.As(err, &missing):
+		return "", fmt.Sprintf("%s, which is not there: %s; %s", said, missing.Why, missing.Hint)
+	case err != nil:
+		return "", fmt.Sprintf("%s, which cannot be used: %v", said, err)
+	}
+	return dir, ""
 }
 
 // contents is a file system with artifacts that are not directories.
@@ -87,4 +104,16 @@ func (t *Tree) identifyBytes(name string) (string, error) {
 		return bytesMark + pin.Digest, nil
 	}
 	return bytesMark + "missing", nil
+}
+
+// WhyAbsent returns why the archive of a chart is not there, for an error of Bytes.
+func WhyAbsent(a artifact.Artifact, err error) string {
+	switch {
+	case errors.Is(err, ErrNoArtifacts):
+		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
+		return missing.Error()
+	case errors.As(err, new(*artifact.MissingError)):
+		return err.Error()
+	}
+	return fmt.Sprintf("%s cannot be read: %v", a, err)
 }

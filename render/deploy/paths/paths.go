@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // InTree returns the path in the tree for a path that a deployer uses, which may begin with a slash or leave the tree.
@@ -44,6 +46,17 @@ func Below(top, dir string) string {
 		return dir
 	}
 	return path.Join(".", strings.TrimPrefix(dir[len(top):], "/"))
+}
+
+// RootFiles returns the files that make a directory a root: its kustomization.
+func RootFiles(t *tree.Tree, dir string) (files []string) {
+	for _, name := range tree.KustomizationNames() {
+		at := path.Join(dir, name)
+		if to := t.Resolve(at); to.Err == nil && !to.IsDir {
+			files = append(files, at)
+		}
+	}
+	return files
 }
 
 // EntryError is an error for an entry point that does not exist.

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -146,17 +144,11 @@ func (w *walker) chartArtifact(c *Chart) {
 	asked := c.Artifact.Requested()
 	w.tree.TraceBytes(asked, w.trace)
 	_, pin, err := w.tree.Bytes(asked)
-	switch missing := new(artifact.MissingError); {
-	case errors.Is(err, tree.ErrNoArtifacts):
-		missing = &artifact.MissingError{Artifact: asked, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
-		w.leaveOutChart(c, missing.Error())
-	case errors.As(err, &missing):
-		w.leaveOutChart(c, missing.Error())
-	case err != nil:
-		w.leaveOutChart(c, fmt.Sprintf("%s cannot be read: %v", asked, err))
-	default:
-		c.Digest = pin.Digest
+	if err != nil {
+		w.leaveOutChart(c, tree.WhyAbsent(asked, err))
+		return
 	}
+	c.Digest = pin.Digest
 }
 
 // valuesFiles returns the values files of a chart that are in the tree.
