@@ -59,7 +59,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k objects.Held) *nod
 	}
 	key := unitKey{c.name, e.argoRef(k.Header)}
 	if known := e.units[key]; known != nil {
-		if known.parent != parent && !e.isBelow(parent, known) && !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.Object.JSON}) {
+		if (known.parent != parent || parent == nil) && !e.isBelow(parent, known) && !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.Object.JSON}) {
 			e.appliedDifferently(known, n, k)
 		}
 		return nil

@@ -138,15 +138,43 @@ func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err
 // any.
 func (e *expander) findReached() (more bool) {
 	for _, id := range slices.Backward(e.assumedApps) {
-		for _, by := range e.graph.Claims[id] {
-			for n := e.units[unitKey{by.Cluster, by.Object}]; n != nil; n = n.parent {
-				if n.parent == nil && n.app != nil && n.root.Unit.Parent != id && !e.reached[n.root.Unit.Parent] {
-					e.reached[id], more = true, true
-				}
+		for _, n := range e.appliersOf(id) {
+			if by := e.entryOf(n); by != (render.RootID{}) && by != id && !e.reached[by] {
+				e.reached[id], more = true, true
 			}
 		}
 	}
 	return more
+}
+
+// appliersOf returns the units that apply a root of assumedApps: its files, or its chart.
+func (e *expander) appliersOf(id render.RootID) (all []*node) {
+	for _, by := range e.graph.Claims[id] {
+		if n := e.units[unitKey{by.Cluster, by.Object}]; n != nil {
+			all = append(all, n)
+		}
+	}
+	for _, n := range e.nodes {
+		if id.Object.Kind == ChartKind && n.app != nil && slices.Contains(e.selfDirs(n.app), id.Dir) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// entryOf returns the root of assumedApps with the entry point that leads to a unit; zero if there is none.
+func (e *expander) entryOf(n *node) (id render.RootID) {
+	for n.parent != nil {
+		n = n.parent
+	}
+	switch {
+	case n.app != nil:
+		id = n.root.Unit.Parent
+	case e.installed[n.root.Object]:
+		id = n.root.RootID
+		id.Cluster = argocd.InCluster // as in chartHolders
+	}
+	return id
 }
 
 // appliesItsOwn reports whether an unused manifest holds an Application of the manifest's directory, or of one below,
@@ -230,39 +258,49 @@ func (e *expander) appliesAny(dirs []string, root render.Root) bool {
 }
 
 // addAppEntries adds the Applications of a root that is applied by hand. If another root holds or generates an
-// Application or ApplicationSet of the same name with another content, the two roots are for different clusters.
+// Application or ApplicationSet of the same name with another content, the two roots are for different clusters, and so
+// are two files of one root.
 func (e *expander) addAppEntries(h *appHolder) error {
 	name := argocd.InCluster
-	if slices.ContainsFunc(h.all, e.isOther) {
+	if e.hasOther(name, h.all) {
 		name = h.root.Dir
 	}
 	if h.chart != nil {
 		return e.install(h.chart, name)
 	}
-	c := e.clusterOf(name)
-	c.bootstrap = append(c.bootstrap, h.root.RootID)
-	for _, k := range h.all {
-		e.addArgo(nil, c, k)
+	for _, file := range objects.ByFile(h.all, e.origins.fileOf) {
+		c := e.clusterOf(name)
+		if file.Name != "" && e.hasOther(name, file.All) {
+			c = e.clusterOf(file.Name)
+		}
+		if !slices.Contains(c.bootstrap, h.root.RootID) {
+			c.bootstrap = append(c.bootstrap, h.root.RootID)
+		}
+		for _, k := range file.All {
+			e.addArgo(nil, c, k)
+		}
 	}
 	return nil
 }
 
-// isOther reports whether an Application or ApplicationSet, or an Application that it generates, has the name of one in
-// the cluster of Argo CD but another content.
-func (e *expander) isOther(k objects.Held) bool {
-	key := unitKey{argocd.InCluster, e.argoRef(k.Header)}
-	if k.IsIn(argocd.Kind) {
-		known := e.units[key]
-		return known != nil && !bytes.Equal(known.root.Unit.Object, k.Object.JSON)
+// hasOther reports whether one of several Applications and ApplicationSets, or an Application that these generate, has
+// the name of one in a cluster but another content.
+func (e *expander) hasOther(cluster string, all []objects.Held) bool {
+	isOther := func(h *objects.Header, object []byte) bool {
+		known := e.units[unitKey{cluster, e.argoRef(h)}]
+		return known != nil && !bytes.Equal(known.root.Unit.Object, object)
 	}
-	if known := e.sets[key]; known != nil {
-		return !bytes.Equal(known.Object.JSON, k.Object.JSON)
-	}
-	generated, _ := e.generate(k) // addApplicationSet reports the error
-	return slices.ContainsFunc(generated, func(g appset.Generated) bool {
-		o := &render.Object{JSON: g.Object}
-		known := e.units[unitKey{argocd.InCluster, e.argoRef(objects.HeaderOf(o))}]
-		return known != nil && !bytes.Equal(known.root.Unit.Object, g.Object)
+	return slices.ContainsFunc(all, func(k objects.Held) bool {
+		if k.IsIn(argocd.Kind) {
+			return isOther(k.Header, k.Object.JSON)
+		}
+		if known := e.sets[unitKey{cluster, e.argoRef(k.Header)}]; known != nil {
+			return !bytes.Equal(known.Object.JSON, k.Object.JSON)
+		}
+		generated, _ := e.generate(k) // addApplicationSet reports the error
+		return slices.ContainsFunc(generated, func(g appset.Generated) bool {
+			return isOther(objects.HeaderOf(&render.Object{JSON: g.Object}), g.Object)
+		})
 	})
 }
 

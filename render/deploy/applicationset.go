@@ -58,7 +58,7 @@ type knownSet struct {
 func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 	key := unitKey{c.name, e.argoRef(k.Header)}
 	if known := e.sets[key]; known != nil {
-		if known.parent != parent && !(&render.Unit{Object: known.Object.JSON}).Same(&render.Unit{Object: k.Object.JSON}) {
+		if (known.parent != parent || parent == nil) && !(&render.Unit{Object: known.Object.JSON}).Same(&render.Unit{Object: k.Object.JSON}) {
 			e.ambiguous(known.Root, key.object, known.parent, parent, k)
 		}
 		return

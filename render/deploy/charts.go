@@ -86,7 +86,7 @@ func (e *expander) chartHolders(seen map[render.RootID]bool) (holders []*appHold
 	for _, c := range all {
 		n := e.chart(c, configured[path.Clean(c.Dir)], e.opts.ArgoCD.namespace())
 		n.root.Cluster = argocd.InCluster
-		if n.root.Unit.Problem != nil || seen[n.root.RootID] || !e.mayHold(n.root, argoMentions...) {
+		if n.root.Unit.Problem != nil || seen[n.root.RootID] || e.reached[n.root.RootID] || !e.mayHold(n.root, argoMentions...) {
 			continue
 		}
 		if err := e.renderNodes([]*node{n}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/deploy/paths"
 )
 
@@ -27,7 +28,8 @@ func (e *expander) indexFiles() {
 }
 
 // claim records the discovered roots whose files a unit reads. If Flux cannot build the directory, these are all roots
-// in it. If Argo CD passes the directory to a tool that is not executed, it is the root of the directory.
+// in it. If Argo CD passes the directory to a tool that is not executed, it is the root of the directory. A chart does not
+// claim what people apply by hand beside its templates.
 func (e *expander) claim(n *node) {
 	if n.root.Unit.IsElsewhere() {
 		return
@@ -37,7 +39,7 @@ func (e *expander) claim(n *node) {
 	failed, isFlux := needs.Problem != nil, n.object != nil
 	for name := range needs.Trace.Reads {
 		for _, id := range e.files[name] {
-			if n.app == nil || !n.app.HasPlugin() {
+			if (n.app == nil || !n.app.HasPlugin()) && !(e.isBootstrap(id) && e.isOfCharts(n)) {
 				e.addClaim(id, n)
 			}
 		}
@@ -50,6 +52,16 @@ func (e *expander) claim(n *node) {
 			e.addClaim(root.RootID, n)
 		}
 	}
+}
+
+// isOfCharts reports whether all that a unit applies of this repository are charts.
+func (e *expander) isOfCharts(n *node) bool {
+	if n.app == nil {
+		return n.release != nil
+	}
+	return !slices.ContainsFunc(n.app.AllSources(), func(s argocd.Source) bool {
+		return !s.IsReference() && e.isSelfSource(&s) && argocd.ToolOf(e.renderer.Tree(), &s, paths.InTree(s.Path)) != argocd.ToolHelm
+	})
 }
 
 func (e *expander) addClaim(id render.RootID, n *node) {

@@ -123,6 +123,13 @@ Kustomization/flux-system/apps (clusters/b) apps/b
 Kustomization/flux-system/flux-system (clusters/b) clusters/b entry
 apps/c unclaimed`,
 	}, {
+		name: "an Application beside the templates of its chart",
+		files: "-- root/Chart.yaml --\n{apiVersion: v2, name: root, version: 1.0.0}\n-- root/templates/a.yaml --\n" + aConfigMap +
+			"-- root/root.yaml --\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: root, namespace: argocd}\nspec:\n" +
+			"  source: {repoURL: 'https://git.example.com/r', path: root}\n  destination: {name: in-cluster}\n",
+		want: `Application/argocd/root (in-cluster) root entry
+root by hand`,
+	}, {
 		name: "one entry point is requested",
 		files: "-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") +
 			"-- apps/a/a.yaml --\n" + aConfigMap,

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/objects"
 	"github.com/preadmit/preadmit/render/origin"
 )
 
@@ -27,6 +28,15 @@ func (o *origins) of(_ context.Context, root render.RootID, index int) (*origin.
 		return nil, fmt.Errorf("%s renders to %d objects, not to %d", root, len(all), index+1)
 	}
 	return all[index], nil
+}
+
+// fileOf returns the file of an object; empty if it is not known.
+func (o *origins) fileOf(k objects.Held) string {
+	written, err := o.of(o.ctx, k.Root, k.Object.Index)
+	if err != nil || written == nil {
+		return ""
+	}
+	return written.Place("metadata.name", origin.Whole).Path
 }
 
 // madeOrigins returns an Origins function for a unit whose object is generated from another object: written maps the

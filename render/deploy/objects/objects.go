@@ -110,6 +110,33 @@ func IndexOf(r *render.Result) Index {
 	return ix
 }
 
+// File are the objects in a file. Its name is empty if it is not known.
+type File struct {
+	Name string
+	All  []Held
+}
+
+// ByFile groups the objects of a root by their files, in the order of the objects, if some of them have one name;
+// otherwise, they are one group without a name. file returns the file of an object.
+func ByFile(all []Held, file func(Held) string) (files []File) {
+	names := map[render.ObjectRef]bool{}
+	for _, o := range all {
+		names[o.Ref()] = true
+	}
+	if len(names) == len(all) {
+		return []File{{All: all}}
+	}
+	for _, o := range all {
+		name := file(o)
+		i := slices.IndexFunc(files, func(f File) bool { return f.Name == name })
+		if i < 0 {
+			i, files = len(files), append(files, File{Name: name})
+		}
+		files[i].All = append(files[i].All, o)
+	}
+	return files
+}
+
 // MentionOf returns the mention that matches objects of a kind.
 func MentionOf(kind schema.GroupKind) render.Mention {
 	return render.Mention{Group: kind.Group, Kind: kind.Kind}
