@@ -25,6 +25,9 @@ func TestSettingsOfArgoCD(t *testing.T) {
 	const marked = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"web:/ConfigMap:x/a"},"name":"a","namespace":"x"}}`
 	charts := app("web", "web") + "-- web/kustomization.yaml --\nhelmCharts: [{name: c}]\n-- web/charts/c/Chart.yaml --\napiVersion: v2\nname: c\nversion: 1.0.0\n" +
 		"-- web/charts/c/values.yaml --\na: b\n-- web/charts/c/templates/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	broken := func(dir string) string {
+		return app(dir, dir) + "-- " + dir + "/kustomization.yaml --\nresources: [cm.yaml, missing.yaml]\n" + settings(dir+"/cm.yaml", "argocd", "a: b")
+	}
 	secret := app("web", "web") + "-- web/secret.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
 	for _, test := range []struct {
 		name, files, options, want, remark string
@@ -44,6 +47,8 @@ func TestSettingsOfArgoCD(t *testing.T) {
 		{"what nothing applies", web + settings("bootstrap/cm.yaml", "argocd", loose), "", marked, "Argo CD is taken to have the settings of bootstrap, which nothing in the repository applies"},
 		{"two that differ", web + app("argocd", "argocd") + settings("argocd/cm.yaml", "argocd", loose) + app("more", "more") + settings("more/cm.yaml", "argocd", "a: b"), "", "refused: other/cm.yaml is outside of web",
 			"have settings of Argo CD that differ, and which count is not known"},
+		{"two that do not render", charts + broken("argocd") + broken("more"), "", "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm: Application/argocd/argocd (in-cluster)",
+			"Application/argocd/argocd (in-cluster), which may have settings of Argo CD, does not render whole"},
 		{"two that are the same", web + app("argocd", "argocd") + settings("argocd/cm.yaml", "argocd", loose) + app("more", "more") + settings("more/cm.yaml", "argocd", loose+", a: b"), "", marked, ""},
 		{"another namespace", web + app("argocd", "argocd") + settings("argocd/cm.yaml", "argocd", loose) + app("more", "more") + settings("more/cm.yaml", "elsewhere", "a: b"), "", marked, ""},
 		{"the label", web + settings("cm/cm.yaml", "argocd", loose+", application.resourceTrackingMethod: annotation+label, application.instanceLabelKey: example.com/app, installationID: one") + app("cm", "cm"), "",

@@ -106,13 +106,15 @@ func add(all []Settings, root render.RootID, o *render.Object, parse func(json.R
 	return append(all, s)
 }
 
-// One returns the settings that count. If there are several different ones, they are not known.
+// One returns the settings that count. If there are several different ones, or one that is not known, they are not known.
 func One(all []Settings) (s Settings) {
-	switch len(all) {
-	case 0:
-	case 1:
+	unknown := slices.IndexFunc(all, func(s Settings) bool { return s.Why != "" })
+	switch {
+	case unknown >= 0:
+		s = all[unknown]
+	case len(all) == 1:
 		s = all[0]
-	default:
+	case len(all) > 1:
 		s.Why, s.Root = fmt.Sprintf("%s and %s have settings of Argo CD that differ, and which count is not known", all[0].Root, all[1].Root), all[0].Root
 	}
 	return s
