@@ -85,6 +85,9 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
 			n.root.Unit.Origins = e.madeOrigins(n.root.Unit, func(set *origin.Origin) *origin.Origin { return g.Origin(set, e.renderer.Tree()) })
+			if g.Repeated {
+				n.fail(render.ProblemFailed, "metadata.name", fmt.Sprintf("the ApplicationSet contains applications with duplicate name: %s", n.root.Object.Name))
+			}
 			if was != nil {
 				e.diagnose(n, render.SeverityNote, "", fmt.Sprintf("Application %s stays as it was before the change: its ApplicationSet updates none (applicationsSync)", n.root.Object.Name))
 			}

@@ -80,6 +80,8 @@ func Destination(d argocd.Destination, clusters []Cluster) (to argocd.Destinatio
 type Generated struct {
 	// Object is the Application in JSON, with sorted keys.
 	Object json.RawMessage
+	// Repeated is set if the ApplicationSet generates more Applications with its name.
+	Repeated bool
 
 	set *set
 	// group has the template, and params the parameters it was rendered with.
@@ -143,23 +145,26 @@ func Generate(ctx context.Context, object json.RawMessage, in Input) ([]Generate
 			}
 		}
 	}
-	return all, unique(all)
+	return unique(all), nil
 }
 
-// unique returns an error for Applications with the same name, as the controller does.
-func unique(all []Generated) error {
-	names := map[string]bool{}
+// unique returns the first Application of each name. The controller applies none of several Applications with one name,
+// and leaves one that is there as it is.
+func unique(all []Generated) (first []Generated) {
+	at := map[string]int{}
 	for _, g := range all {
 		var o struct {
 			Metadata struct{ Name string } `json:"metadata"`
 		}
 		_ = json.Unmarshal(g.Object, &o) // preadmit encoded it
-		if names[o.Metadata.Name] {
-			return errorf("spec.template.metadata.name", "the ApplicationSet contains applications with duplicate name: %s", o.Metadata.Name)
+		if i, known := at[o.Metadata.Name]; known {
+			first[i].Repeated = true
+			continue
 		}
-		names[o.Metadata.Name] = true
+		at[o.Metadata.Name] = len(first)
+		first = append(first, g)
 	}
-	return nil
+	return first
 }
 
 // resourcesFinalizer makes Argo CD delete the objects of an Application with it.
