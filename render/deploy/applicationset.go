@@ -75,12 +75,10 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 	})
 	for _, g := range generated {
 		o := &render.Object{JSON: g.Object, Index: k.Object.Index}
-		var was json.RawMessage
-		if !appset.Updates(k.Object.JSON) {
-			if was = e.opts.Before.Application(c.name, e.argoRef(objects.HeaderOf(o)), g.Object); was != nil {
-				o.JSON = was
-			}
-		}
+		updated := appset.Update(k.Object.JSON, g.Object, func() json.RawMessage {
+			return e.opts.Before.Application(c.name, e.argoRef(objects.HeaderOf(o)), g.Object)
+		})
+		o.JSON = updated.Object
 		n := e.addApplication(parent, c, objects.Held{Header: objects.HeaderOf(o), Object: o, Root: k.Root})
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
@@ -88,8 +86,11 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k objects.Held) {
 			if g.Repeated {
 				n.fail(render.ProblemFailed, "metadata.name", fmt.Sprintf("the ApplicationSet contains applications with duplicate name: %s", n.root.Object.Name))
 			}
-			if was != nil {
-				e.diagnose(n, render.SeverityNote, "", fmt.Sprintf("Application %s stays as it was before the change: its ApplicationSet updates none (applicationsSync)", n.root.Object.Name))
+			if updated.Unknown != "" {
+				n.fail(render.ProblemRefused, "", updated.Unknown)
+			}
+			if updated.Note != "" {
+				e.diagnose(n, render.SeverityNote, "", fmt.Sprintf("Application %s %s", n.root.Object.Name, updated.Note))
 			}
 		}
 	}

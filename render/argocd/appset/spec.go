@@ -29,6 +29,11 @@ type set struct {
 			PreserveResourcesOnDeletion bool   `json:"preserveResourcesOnDeletion"`
 			ApplicationsSync            string `json:"applicationsSync"`
 		} `json:"syncPolicy"`
+		IgnoreApplicationDifferences []struct {
+			Name              string   `json:"name"`
+			JSONPointers      []string `json:"jsonPointers"`
+			JQPathExpressions []string `json:"jqPathExpressions"`
+		} `json:"ignoreApplicationDifferences"`
 	} `json:"spec"`
 }
 
@@ -48,15 +53,6 @@ func Keeps(object json.RawMessage) bool {
 		return false
 	}
 	return s.Spec.SyncPolicy.ApplicationsSync == "create-only" || s.Spec.SyncPolicy.ApplicationsSync == "create-update"
-}
-
-// Updates reports whether an ApplicationSet updates Applications that are there, going by its applicationsSync.
-func Updates(object json.RawMessage) bool {
-	s, err := parse(object)
-	if err != nil || s.Spec.SyncPolicy == nil {
-		return true
-	}
-	return s.Spec.SyncPolicy.ApplicationsSync != "create-only" && s.Spec.SyncPolicy.ApplicationsSync != "create-delete"
 }
 
 // git is a git generator.
