@@ -268,9 +268,9 @@ func (e *expander) addAppEntries(h *appHolder) error {
 	if h.chart != nil {
 		return e.install(h.chart, name)
 	}
-	for _, file := range objects.ByFile(h.all, e.origins.fileOf) {
+	for i, file := range objects.ByFile(h.all, e.origins.fileOf) {
 		c := e.clusterOf(name)
-		if file.Name != "" && e.hasOther(name, file.All) {
+		if file.Name != "" && i < maxFiles && e.hasOther(name, file.All) {
 			c = e.clusterOf(file.Name)
 		}
 		if !slices.Contains(c.bootstrap, h.root.RootID) {

@@ -68,6 +68,19 @@ func TestApplications(t *testing.T) {
 	}
 }
 
+// TestManyFilesOfOneName checks that a directory makes a bounded number of clusters, and that the rest is reported.
+func TestManyFilesOfOneName(t *testing.T) {
+	files := fstest.MapFS{}
+	for i := range 150 {
+		files[fmt.Sprintf("apps/%03d.yaml", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"+
+			"spec: {source: {repoURL: 'https://git.example.com/r', path: web}, destination: {name: in-cluster, namespace: n%d}}\n", i)}
+	}
+	_, graph := expanded(t, files, "")
+	if len(graph.Units) != 100 || len(graph.Gaps) != 50 {
+		t.Errorf("%d units and %d gaps, want 100 and 50", len(graph.Units), len(graph.Gaps))
+	}
+}
+
 // expanded returns what Argo CD deploys of a tree to clusters with a version of Kubernetes.
 func expanded(t *testing.T, files fstest.MapFS, version string) (*render.Renderer, *deploy.Graph) {
 	t.Helper()

@@ -54,4 +54,6 @@ const (
 	maxUnits = 5_000
 	// maxRepeats is how often nested units may apply the same directory.
 	maxRepeats = 2
+	// maxFiles is how many files of a directory may be for clusters of their own.
+	maxFiles = 100
 )

@@ -126,11 +126,12 @@ func ByFile(all []Held, file func(Held) string) (files []File) {
 	if len(names) == len(all) {
 		return []File{{All: all}}
 	}
+	at := map[string]int{}
 	for _, o := range all {
 		name := file(o)
-		i := slices.IndexFunc(files, func(f File) bool { return f.Name == name })
-		if i < 0 {
-			i, files = len(files), append(files, File{Name: name})
+		i, known := at[name]
+		if !known {
+			i, at[name], files = len(files), len(files), append(files, File{Name: name})
 		}
 		files[i].All = append(files[i].All, o)
 	}
