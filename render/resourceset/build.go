@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render/helm/engine"
@@ -193,9 +194,13 @@ func decode(text string, many bool) (objects []map[string]any, err error) {
 		if bad := tree.Guard(document, tree.Limits{}.WithDefaults()); bad != nil {
 			return nil, bad
 		}
+		data, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			return nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+		}
 		var content map[string]any
-		if err := yaml.Unmarshal(document, &content); err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &content); err != nil {
+			return nil, err
 		}
 		items, isList := content["items"].([]any)
 		kind, _ := content["kind"].(string)

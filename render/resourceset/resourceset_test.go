@@ -74,6 +74,27 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	const inputs = `{"count": 34078815, "large": 12345678901234567, "part": 1.5, "list": [10000000, 2]}`
+	const resource = `
+  resources:
+  - apiVersion: example.com/v1
+    kind: Thing
+    metadata: {name: a}
+    spec: {large: << inputs.large >>, written: 12345678901234567, part: << inputs.part >>, list: v<< inputs.list >>, json: << inputs.list | toJson >>, more: << gt inputs.count 5 >>}
+`
+	const want = `"spec":{"json":[10000000,2],"large":12345678901234567,"list":"v[10000000 2]","more":true,"part":1.5,"written":12345678901234567}`
+	given := render.Input{Provider: render.ObjectRef{Kind: "ResourceSetInputProvider", Name: "in"}, Values: json.RawMessage(inputs)}
+	for _, result := range []*render.Result{renderSet(t, "  inputs: ["+inputs+"]"+resource), renderSet(t, "  inputsFrom: [{name: in}]"+resource, given)} {
+		if result.Problem != nil || len(result.Objects) != 1 {
+			t.Fatal(result.Problem, len(result.Objects))
+		}
+		if got := string(result.Objects[0].JSON); !strings.Contains(got, want) {
+			t.Errorf("got %s, want it to contain %s", got, want)
+		}
+	}
+}
+
 func TestMetadata(t *testing.T) {
 	const owner = ` "resourceset.fluxcd.controlplane.io/name":"apps","resourceset.fluxcd.controlplane.io/namespace":"flux-system"`
 	tests := []struct{ name, spec, metadata, want string }{

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
+
 	"github.com/preadmit/preadmit/render"
 )
 
@@ -53,10 +55,10 @@ type part struct {
 	Template  string            `json:"resourcesTemplate"`
 }
 
-// Parse reads a ResourceSet.
+// Parse reads a ResourceSet. As in flux-operator, whole numbers of inputs are integers.
 func Parse(object json.RawMessage) (*Set, error) {
 	s := &Set{}
-	if err := json.Unmarshal(object, s); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, s); err != nil {
 		return nil, fmt.Errorf("not a ResourceSet of flux-operator: %w", err)
 	}
 	if s.Spec.InputStrategy != nil && s.Spec.InputStrategy.Name != "Flatten" && s.Spec.InputStrategy.Name != "" {
@@ -105,7 +107,7 @@ func (s *Set) inputs(given []render.Input) ([]input, error) {
 	}
 	for _, in := range given {
 		values := map[string]any{}
-		if err := json.Unmarshal(in.Values, &values); err != nil {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(in.Values, &values); err != nil {
 			return nil, fmt.Errorf("the inputs of %s are not valid: %w", in.Provider, err)
 		}
 		values["provider"] = provider(in.Provider.Kind, in.Provider.Name)
