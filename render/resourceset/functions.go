@@ -1,6 +1,7 @@
 package resourceset
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,12 +11,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// missing are functions of sprig that slim-sprig does not have, and random ones.
+// missing are functions of sprig that slim-sprig does not have.
 const missing = `abbrev abbrevboth add1f addf bcrypt buildCustomCert camelcase decryptAES deepCopy derivePassword divf
 encryptAES genCA genCAWithKey genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey
-getHostByName htpasswd initials kebabcase maxf merge mergeOverwrite minf mulf mustDeepCopy mustMerge mustMergeOverwrite
-nospace randAlpha randAlphaNum randAscii randBytes randInt randNumeric semver semverCompare sha512sum shuffle snakecase
+getHostByName htpasswd initials kebabcase merge mergeOverwrite mulf mustDeepCopy mustMerge mustMergeOverwrite
+nospace randAlpha randAlphaNum randAscii randBytes randNumeric semver semverCompare sha512sum shuffle snakecase
 subf swapcase untitle uuidv4 wrap wrapWith`
+
+// Results of functions that flux-operator has and that are not known here.
+const (
+	notKnownRandom = "the result of randInt is random"
+	notKnownSlug   = "letters that are not ASCII are not supported here"
+)
 
 // functions returns the functions that templates may call. inputs is the result of the function inputs.
 func functions(inputs map[string]any) template.FuncMap {
@@ -24,6 +31,7 @@ func functions(inputs map[string]any) template.FuncMap {
 		delete(f, name)
 	}
 	f["slugify"] = slugify
+	f["randInt"] = func(int, int) (int, error) { return 0, errors.New(notKnownRandom) }
 	f["inputs"] = func() any { return inputs }
 	f["toYaml"] = func(v any) string {
 		text, _ := toYaml(v) // empty on an error
@@ -51,7 +59,7 @@ func slugify(text string) (string, error) {
 	for _, r := range strings.ToLower(strings.TrimSpace(text)) {
 		switch {
 		case r >= 0x80:
-			return "", fmt.Errorf("slugify of %q: letters that are not ASCII are not supported here", text)
+			return "", fmt.Errorf("slugify of %q: %s", text, notKnownSlug)
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
 			out.WriteRune(r)
 		case r == '\'' || r == '"':

@@ -49,6 +49,7 @@ func TestRender(t *testing.T) {
 		{name: "template of documents", spec: "  inputs: [{parts: [a, b]}]\n  resourcesTemplate: |\n    <<- range $p := inputs.parts >>\n    ---\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: << $p >>}\n    data: {v: << slugify \"A & b\" >>}\n    <<- end >>\n", want: "ConfigMap/a a-and-b, ConfigMap/b a-and-b"},
 		{name: "resources go before the template", spec: fmt.Sprintf(configMap, "a", "x") + "  resourcesTemplate: |\n    {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: a}, data: {v: z}}\n", want: "ConfigMap/a x"},
 		{name: "steps", spec: "  steps:\n  - name: one\n    resourcesTemplate: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}'\n  - name: two\n    resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]\n", want: "ConfigMap/a <nil>, Secret/a <nil>"},
+		{name: "the greatest and the least of fractions", spec: "  inputs: [{a: 1.5, b: 2}]\n" + fmt.Sprintf(configMap, "a", `"v<< maxf inputs.a inputs.b >>,<< minf inputs.a inputs.b >>"`), want: "ConfigMap/a v2,1.5"},
 		{name: "toYaml", spec: "  inputs: [{d: {v: q}}]\n  resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: << inputs.d | toYaml | nindent 2 >>}\n", want: "ConfigMap/a q"},
 	}
 	for _, tt := range tests {
@@ -169,6 +170,8 @@ func TestProblems(t *testing.T) {
 		{"no id", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), `map has no entry for key "id"`, render.ProblemFailed},
 		{"an id of a provider", "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), "inputs.id follows from the uid", render.ProblemRefused},
 		{"a function that is not there", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "a", "<< uuidv4 >>"), `function "uuidv4" not defined`, render.ProblemFailed},
+		{"a random number", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "a", "<< randInt 1 9 >>"), "the result of randInt is random", render.ProblemRefused},
+		{"a slug of other letters", "  inputs: [{t: Zürich}]\n" + fmt.Sprintf(configMap, "<< slugify inputs.t >>", "x"), `slugify of "Zürich": letters that are not ASCII are not supported here`, render.ProblemRefused},
 		{"no object", "  resources: [{kind: ConfigMap}]\n", "it is no object with apiVersion, kind and metadata.name", render.ProblemFailed},
 		{"a copy of nothing", "  resources: [{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: a}}}]\n", "must be in the format 'namespace/name'", render.ProblemFailed},
 		{"a copy of a kubeconfig from nothing", "  resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {fluxcd.controlplane.io/convertKubeConfigFrom: a}}}]\n", "must be in the format 'namespace/name' or", render.ProblemFailed},
