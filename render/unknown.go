@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Unknown is a field of an object whose value is not known offline: it is encrypted, or the deployer replaces it with
@@ -24,6 +25,9 @@ type Unknown struct {
 	// value is unknown.
 	Holds []string `json:"holds,omitempty"`
 }
+
+// Field returns the path with dots, for messages.
+func (u Unknown) Field() string { return strings.Join(u.Path, ".") }
 
 // variable matches what tools that substitute variables replace. They replace `$${X}` by `${X}`.
 var variable = regexp.MustCompile(`\$?\$\{#?([_A-Za-z][_A-Za-z0-9]*)[^{}]*\}`)

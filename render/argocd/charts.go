@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/tree"
@@ -141,12 +139,4 @@ func (r *Renderer) Declared(root render.Root) (d render.Declared) {
 		d.DependsOn = append(d.DependsOn, of.DependsOn...)
 	}
 	return d
-}
-
-// ChartArtifact returns the artifact of a reference to a chart. The URL of a registry has no scheme.
-func ChartArtifact(url, name, version string) artifact.Artifact {
-	if !strings.Contains(url, "://") {
-		url = "oci://" + url
-	}
-	return artifact.Artifact{Kind: artifact.Chart, URL: strings.TrimRight(url, "/"), Name: name, Version: version}
 }

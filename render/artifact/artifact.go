@@ -45,6 +45,14 @@ type Artifact struct {
 	Submodules bool
 }
 
+// OfChart returns the artifact of a reference to a chart. The URL of a registry may have no scheme.
+func OfChart(url, name, version string) Artifact {
+	if !strings.Contains(url, "://") {
+		url = "oci://" + url
+	}
+	return Artifact{Kind: Chart, URL: strings.TrimRight(url, "/"), Name: name, Version: version}
+}
+
 // Plain returns the artifact that is fetched and locked: a repository without its submodules.
 func (a Artifact) Plain() Artifact {
 	a.Submodules = false

@@ -60,7 +60,7 @@ func (e *expander) specify(n *node, k objects.Held) {
 	n.root.Dir = e.dirOf(n.object)
 	for _, unknown := range k.Object.Unknown {
 		if flux.Decides(unknown.Path) {
-			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", unknown.Field(), unknown.Reason))
 			return
 		}
 	}

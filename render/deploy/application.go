@@ -103,7 +103,7 @@ func (e *expander) instance(ref render.ObjectRef) string {
 func (e *expander) checkApplication(n *node, k objects.Held) {
 	for _, unknown := range k.Unknown(argocd.Decides) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
-			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", dotted(unknown.Path), unknown.Reason))
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", unknown.Field(), unknown.Reason))
 			return
 		}
 	}
@@ -198,7 +198,7 @@ func (e *expander) isOwn(url string) bool {
 
 // chartSource finds the archive of a chart.
 func (e *expander) chartSource(s *argocd.Source) (from render.ApplicationSource, why string) {
-	a := argocd.ChartArtifact(s.RepoURL, s.Chart, s.TargetRevision)
+	a := artifact.OfChart(s.RepoURL, s.Chart, s.TargetRevision)
 	from.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
 	_, pin, err := e.renderer.Tree().Bytes(a)
 	if err != nil {
@@ -246,7 +246,7 @@ func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, to
 }
 
 func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d chart.Dependency, field string) {
-	a := argocd.ChartArtifact(d.Repository, d.Name, d.Version)
+	a := artifact.OfChart(d.Repository, d.Name, d.Version)
 	_, pin, err := e.renderer.Tree().Bytes(a)
 	if err == nil {
 		from.Dependencies = append(from.Dependencies, render.Dependency{Chart: a, Digest: pin.Digest})

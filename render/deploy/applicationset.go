@@ -18,7 +18,7 @@ import (
 func (e *expander) generate(k objects.Held) ([]appset.Generated, error) {
 	for _, unknown := range k.Unknown(func(path []string) bool { return len(path) > 1 && path[1] == "generators" }) {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
-			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", dotted(unknown.Path), unknown.Reason)}
+			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", unknown.Field(), unknown.Reason)}
 		}
 	}
 	return appset.Generate(e.ctx, k.Object.JSON, appset.Input{

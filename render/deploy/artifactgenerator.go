@@ -86,7 +86,7 @@ func (e *expander) generators(c *cluster, namespace string) ([]objects.Held, err
 			continue
 		}
 		if e.resultOf(n) == nil && e.mayHold(e.withoutVariables(n), render.Mention{Group: generatorKind.Group, Kind: generatorKind.Kind}) {
-			if err := e.renderRaw(n); err != nil {
+			if err := e.renderHolder(n); err != nil {
 				return nil, err
 			}
 		}

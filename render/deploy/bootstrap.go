@@ -37,7 +37,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	written := e.renderer.Render(e.ctx, root)
 	k, ok := e.bootstrapOf(dir, objects.Of(written, flux.Kind))
 	if !ok {
-		n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)), nil)
+		n := e.addImplied(path.Dir(dir), fluxtypes.RepositoryRef(fluxSystem, path.Base(dir)), nil)
 		n.cluster.bootstrap = append(n.cluster.bootstrap, e.holding(dir)...)
 		return nil
 	}

@@ -78,7 +78,7 @@ func (e *expander) givenImplied(dir string, roots []render.Root) error {
 	if err := e.addInstances(e.candidates(mentionsOfInstances()...), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
 		return err
 	}
-	source := sourceOf(fluxSystem)
+	source := fluxtypes.RepositoryRef(fluxSystem, fluxSystem)
 	roots = slices.DeleteFunc(slices.Clone(roots), func(root render.Root) bool { return !paths.Within(dir, root.Dir) })
 	group := e.holdersOf(roots)
 	if ref, ok := e.missingSource(group); ok {
@@ -109,7 +109,7 @@ func (e *expander) entryAt(roots []render.Root, dir string) (objects.Held, bool)
 
 // dirOf returns the directory of the tree that a Kustomization applies.
 func (e *expander) dirOf(k *flux.Kustomization) string {
-	return path.Join(e.topOf(sourceRefOf(k)), paths.InTree(k.Spec.Path))
+	return path.Join(e.topOf(k.SourceRef()), paths.InTree(k.Spec.Path))
 }
 
 // addEntry adds an entry point whose object is in roots of the tree.
@@ -127,7 +127,7 @@ func (e *expander) addApplied(name string, k objects.Held, bootstrap []render.Ro
 		}
 	}
 	if parsed, err := flux.Parse(k.Object.JSON); err == nil && isSelf(parsed, bootstrap) {
-		e.addSelf(c, sourceRefOf(parsed))
+		e.addSelf(c, parsed.SourceRef())
 	}
 	e.add(&node{cluster: c}, k)
 }
@@ -144,11 +144,6 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 			}
 		}
 	}
-}
-
-// sourceOf returns the reference to a source that `flux bootstrap` or flux-operator creates.
-func sourceOf(name string) render.ObjectRef {
-	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
 }
 
 // addImplied adds an entry point whose object is not in the repository. If the group of roots that it applies needs
@@ -180,8 +175,8 @@ func (e *expander) addMade(dir string, source render.ObjectRef, k objects.Held) 
 // wouldRender reports whether Flux can build a directory.
 func (e *expander) wouldRender(dir string) bool {
 	root := render.Root{
-		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: sourceOf(fluxSystem), Cluster: dir + " implied"},
-		Unit:   &render.Unit{Object: flux.Implied(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
+		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: fluxtypes.RepositoryRef(fluxSystem, fluxSystem), Cluster: dir + " implied"},
+		Unit:   &render.Unit{Object: flux.Implied(dir, fluxtypes.RepositoryRef(fluxSystem, fluxSystem)), Checkout: render.Checkout{Top: "."}},
 	}
 	return e.renderer.Render(e.ctx, root).Problem == nil
 }
@@ -231,16 +226,10 @@ func mentionsOfInstances() []render.Mention {
 	return []render.Mention{objects.MentionOf(fluxtypes.InstanceKind), {Group: releases.Kind.Group, Kind: releases.Kind.Kind, Word: "instance"}}
 }
 
-// sourceOfInstance returns the reference to the source that a FluxInstance creates.
-func sourceOfInstance(o objects.Held, fi *fluxtypes.Instance) render.ObjectRef {
-	namespace := o.NamespaceOr(fluxSystem)
-	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
-}
-
 // addInstance adds the entry point of a FluxInstance, if its directory is chosen: the Kustomization of spec.sync with
 // the patches of the instance.
 func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen func(dir string) bool) {
-	source := sourceOfInstance(o, fi)
+	source := fi.SourceRef(o.NamespaceOr(fluxSystem))
 	dir := path.Join(e.topOf(source), fi.Dir())
 	k := objects.Held{Object: &render.Object{JSON: flux.Implied(fi.Dir(), source), Index: o.Object.Index}, Root: o.Root}
 	implied := k.Object.JSON
@@ -249,7 +238,7 @@ func (e *expander) addInstance(o objects.Held, fi *fluxtypes.Instance, chosen fu
 		k.Object.JSON = sync.Kustomization.JSON
 		k.Written = func(of *origin.Origin) *origin.Origin { return sync.Origin(of, e.renderer.Tree()) }
 		if parsed, bad := flux.Parse(k.Object.JSON); bad == nil {
-			source, dir = sourceRefOf(parsed), e.dirOf(parsed)
+			source, dir = parsed.SourceRef(), e.dirOf(parsed)
 		}
 	}
 	if known := e.assumedAt(dir); known != nil && (err != nil || string(k.Object.JSON) != string(implied)) {
@@ -307,13 +296,13 @@ func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool
 // tag or a commit may as well be another repository.
 func (e *expander) follows(k *flux.Kustomization, beside []render.RootID) bool {
 	self, s := e.selfSource(k, beside)
-	return self && (s == nil || !s.IsPinned(sourceRefOf(k).Kind) || e.isRemote(s.Spec.URL))
+	return self && (s == nil || !s.IsPinned(k.SourceRef().Kind) || e.isRemote(s.Spec.URL))
 }
 
 // selfSource reports whether the source of a Kustomization may be this repository. s is that source, if the roots that
 // are applied with the Kustomization hold it.
 func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *fluxtypes.Source) {
-	ref := sourceRefOf(k)
+	ref := k.SourceRef()
 	if to := e.renderer.Tree().Resolve(e.dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
 		return false, nil
 	}

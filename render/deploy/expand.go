@@ -140,7 +140,8 @@ type node struct {
 	depth   int
 	// resolved is set when the source and the variables of the unit are known, expanded when the units that its objects
 	// define were added.
-	resolved, expanded bool
+	// resolving is set while its source and its variables are looked up.
+	resolved, resolving, expanded bool
 	// settled is set when the custom kinds of the cluster of a release are known.
 	settled bool
 	// excluded is the field of the object that makes its parent not apply it; empty for none.

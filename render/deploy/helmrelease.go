@@ -50,7 +50,7 @@ func (e *expander) addRelease(parent *node, k objects.Held) {
 	}
 	for _, unknown := range k.Object.Unknown {
 		if flux.DecidesRelease(unknown) {
-			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the HelmRelease is not known: %s", dotted(unknown.Path), unknown.Reason))
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the HelmRelease is not known: %s", unknown.Field(), unknown.Reason))
 			return
 		}
 		if len(unknown.Path) > 0 && unknown.Path[0] == "spec" {

@@ -235,7 +235,7 @@ func (e *expander) missingSource(group []*holder) (found render.ObjectRef, ok bo
 	var refs []render.ObjectRef
 	for _, h := range group {
 		for _, k := range h.self {
-			ref := sourceRefOf(k)
+			ref := k.SourceRef()
 			if _, ok := e.known(c, ref); !ok {
 				count[ref]++
 				refs = append(refs, ref)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/objects"
@@ -29,6 +28,8 @@ func (e *expander) resolve(n *node) error {
 	if n.set != nil {
 		return e.resolveSet(n)
 	}
+	n.resolving = true
+	defer func() { n.resolving = false }()
 	if err := e.resolveSource(n); err != nil || n.root.Unit.Problem != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (e *expander) resolve(n *node) error {
 
 // resolveSource finds the part of the tree that the source of a unit contains, or sets the reason why there is none.
 func (e *expander) resolveSource(n *node) error {
-	ref := n.sourceRef()
+	ref := n.object.SourceRef()
 	if ref.Kind == artifactKind {
 		return e.resolveArtifact(n, ref)
 	}
@@ -68,17 +69,6 @@ func (n *node) failSource(why string) {
 	if parent := n.root.Unit.Parent; parent != (render.RootID{}) {
 		n.root.Dir = parent.Dir
 	}
-}
-
-// sourceRef returns the reference to the source of a unit.
-func (n *node) sourceRef() render.ObjectRef {
-	return sourceRefOf(n.object)
-}
-
-func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
-	s := k.Spec.SourceRef
-	group := fluxtypes.SourceGroup
-	return render.ObjectRef{Group: group, Kind: s.Kind, Namespace: k.SourceNamespace(), Name: s.Name}
 }
 
 // checkout returns the part of the tree that a source contains. If the source is not this repository, why is the
@@ -146,7 +136,7 @@ func (e *expander) isRemote(url string) bool {
 	return slices.ContainsFunc(e.opts.Remotes, same) || slices.ContainsFunc(e.opts.Self, same)
 }
 
-// lookUp finds an object in a cluster: in roots that are applied by hand, in rendered units, and in units that may hold
+// lookUp finds an object in a cluster: in rendered units, in roots that are applied by hand, and in units that may hold
 // it, which it renders.
 func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool, error) {
 	if o, ok := e.known(c, ref); ok {
@@ -155,14 +145,14 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool,
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
 	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || n.excluded != "" || !n.resolved && (n.object == nil || !c.self[n.sourceRef()]) {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || n.excluded != "" || !n.resolved && (n.object == nil || !c.self[n.object.SourceRef()]) {
 			continue
 		}
-		searched[n] = n.resolved
+		searched[n] = n.resolved && !n.resolving
 		if e.resultOf(n) != nil || !e.mayHold(e.withoutVariables(n), mention) {
 			continue
 		}
-		if err := e.renderRaw(n); err != nil {
+		if err := e.renderHolder(n); err != nil {
 			return objects.Held{}, false, err
 		}
 		if o, ok := e.known(c, ref); ok {
@@ -170,6 +160,19 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (objects.Held, bool,
 		}
 	}
 	return objects.Held{}, false, nil
+}
+
+// renderHolder renders a unit that may hold an object: with its variables, unless they are being looked up.
+func (e *expander) renderHolder(n *node) error {
+	if n.object == nil || n.resolving {
+		return e.renderRaw(n)
+	}
+	if err := e.resolve(n); err != nil || n.root.Unit.Problem != nil {
+		return err
+	} else if err := e.renderNodes([]*node{n}); err != nil || e.results[n.root.RootID].Problem == nil {
+		return err
+	}
+	return e.renderRaw(n)
 }
 
 // search is an object to find in a cluster.
@@ -186,17 +189,18 @@ func (e *expander) searchedFor(c *cluster, ref render.ObjectRef) map[*node]bool 
 	return e.searched[search{c, ref}]
 }
 
-// known finds an object among the rendered objects of a cluster.
+// known finds an object among the rendered objects of a cluster. An object that units apply is what they make of it,
+// even if it was applied by hand before.
 func (e *expander) known(c *cluster, ref render.ObjectRef) (objects.Held, bool) {
-	for _, id := range c.bootstrap {
-		if r := e.results[id]; r != nil {
+	for _, n := range e.nodes {
+		if r := e.resultOf(n); n.root.Unit.Cluster == c.name && r != nil {
 			if o, ok := e.indexOf(r)[ref]; ok {
 				return o, true
 			}
 		}
 	}
-	for _, n := range e.nodes {
-		if r := e.resultOf(n); n.root.Unit.Cluster == c.name && r != nil {
+	for _, id := range c.bootstrap {
+		if r := e.results[id]; r != nil {
 			if o, ok := e.indexOf(r)[ref]; ok {
 				return o, true
 			}
@@ -208,12 +212,14 @@ func (e *expander) known(c *cluster, ref render.ObjectRef) (objects.Held, bool) 
 	return objects.Held{}, false
 }
 
-// resultOf returns the result of a unit, with or without variables; nil if it was not rendered.
+// resultOf returns the result of a unit; nil if it was not rendered. It is without variables as long as they are not
+// known, or if the unit does not render with them.
 func (e *expander) resultOf(n *node) *render.Result {
-	if r := e.results[n.root.RootID]; r != nil {
-		return r
+	r, raw := e.results[n.root.RootID], e.raw[n]
+	if raw != nil && (r == nil && (n.resolving || raw.Root.RootID == n.root.RootID) || r != nil && r.Problem != nil) {
+		return raw
 	}
-	return e.raw[n]
+	return r
 }
 
 // renderRaw renders a unit without its variables, which may not be known yet.
@@ -242,6 +248,3 @@ func (e *expander) withoutVariables(n *node) render.Root {
 	n.plain = &root
 	return root
 }
-
-// dotted returns the path of a field with dots.
-func dotted(path []string) string { return strings.Join(path, ".") }

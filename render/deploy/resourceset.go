@@ -44,7 +44,7 @@ func (e *expander) addSet(parent *node, k objects.Held) {
 	u.Apply = n.set.Apply()
 	for _, unknown := range k.Object.Unknown {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
-			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the ResourceSet is not known: %s", dotted(unknown.Path), unknown.Reason))
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the ResourceSet is not known: %s", unknown.Field(), unknown.Reason))
 			return
 		}
 	}

@@ -54,9 +54,9 @@ func (e *expander) adoptRendered(n *node) bool {
 		}
 		return of
 	}})
-	if n.object != nil && sourceRefOf(n.object).Kind != artifactKind {
-		if _, ok := e.known(n.cluster, sourceRefOf(n.object)); !ok {
-			e.addSelf(n.cluster, sourceRefOf(n.object))
+	if n.object != nil && n.object.SourceRef().Kind != artifactKind {
+		if _, ok := e.known(n.cluster, n.object.SourceRef()); !ok {
+			e.addSelf(n.cluster, n.object.SourceRef())
 		}
 	}
 	if n.root.Unit.Problem != nil {

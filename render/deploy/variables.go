@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy/data"
@@ -48,12 +49,17 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	if object.Namespace == "" {
 		object.Namespace = objects.DefaultNamespace
 	}
+	if e.resultOf(n) == nil && e.mayHold(e.withoutVariables(n), render.Mention{Kind: object.Kind, Name: object.Name}) {
+		if err := e.renderRaw(n); err != nil { // its own object takes precedence over what was applied by hand
+			return err
+		}
+	}
 	found, ok, err := e.lookUp(n.cluster, object)
 	switch {
 	case err != nil:
 		return err
 	case ok:
-		data.Add(found.Object, found.Root, found.Ref(), values)
+		data.Add(found.Object, found.Root, found.Ref(), values, strings.HasSuffix(found.Root.Cluster, WithoutVariables))
 		return nil
 	case ref.Optional:
 		e.diagnose(n, render.SeverityNote, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s is optional and not in the repository: its variables are taken to have no values", object))

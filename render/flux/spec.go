@@ -124,6 +124,11 @@ func (k *Kustomization) SourceNamespace() string {
 	return k.Metadata.Namespace
 }
 
+// SourceRef returns the reference to the source.
+func (k *Kustomization) SourceRef() render.ObjectRef {
+	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: k.Spec.SourceRef.Kind, Namespace: k.SourceNamespace(), Name: k.Spec.SourceRef.Name}
+}
+
 // Apply returns how the controller applies the objects.
 func (k *Kustomization) Apply() render.Apply {
 	a := render.Apply{Suspended: k.Spec.Suspend, Prune: k.Spec.Prune, Force: k.Spec.Force, DeletionPolicy: k.Spec.DeletionPolicy}

@@ -56,7 +56,7 @@ func NewSync(ctx context.Context, limits tree.Limits, instance *fluxtypes.Instan
 		}
 		without, bad := newSync(ctx, limits, known, source, kustomization)
 		if err != nil || bad != nil || !s.same(without) {
-			return nil, &SyncError{render.ProblemRefused, field, fmt.Sprintf("the field %s of the FluxInstance is not known: %s", strings.Join(u.Path, "."), u.Reason)}
+			return nil, &SyncError{render.ProblemRefused, field, fmt.Sprintf("the field %s of the FluxInstance is not known: %s", u.Field(), u.Reason)}
 		}
 	}
 	return s, err

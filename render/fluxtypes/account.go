@@ -51,7 +51,7 @@ func AccountOf(o *render.Object) (a Account) {
 	}
 	unknown := map[string]string{}
 	for _, u := range o.Unknown {
-		unknown[strings.Join(u.Path, ".")] = u.Reason
+		unknown[u.Field()] = u.Reason
 	}
 	// why returns the reason why the value at a path, or one above it, is not known.
 	why := func(path string) string {

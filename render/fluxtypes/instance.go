@@ -101,6 +101,12 @@ func (i *Instance) Without(path []string) (without *Instance, field string) {
 	return without, field
 }
 
+// SourceRef returns the reference to the source that flux-operator creates for an instance with Sync, which is in a
+// namespace.
+func (i *Instance) SourceRef(namespace string) render.ObjectRef {
+	return render.ObjectRef{Group: SourceGroup, Kind: cmp.Or(i.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(i.Spec.Sync.Name, namespace)}
+}
+
 // Source returns the source that flux-operator creates for an instance with Sync. It has no reference to a revision if
 // that is a variable.
 func (i *Instance) Source(ref render.ObjectRef) json.RawMessage {

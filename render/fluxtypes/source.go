@@ -9,6 +9,11 @@ import (
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
+// RepositoryRef returns the reference to a GitRepository.
+func RepositoryRef(namespace, name string) render.ObjectRef {
+	return render.ObjectRef{Group: SourceGroup, Kind: "GitRepository", Namespace: namespace, Name: name}
+}
+
 // Source is a source of Flux: a GitRepository, OCIRepository or Bucket.
 type Source struct {
 	Spec struct {

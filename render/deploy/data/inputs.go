@@ -3,7 +3,6 @@ package data
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	kjson "sigs.k8s.io/json"
 
@@ -26,7 +25,7 @@ func InputsOf(o *render.Object, root render.RootID, ref render.ObjectRef) (in re
 	}
 	for _, unknown := range o.Unknown {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
-			return in, fmt.Sprintf("the field %s of %s is not known: %s", strings.Join(unknown.Path, "."), ref, unknown.Reason)
+			return in, fmt.Sprintf("the field %s of %s is not known: %s", unknown.Field(), ref, unknown.Reason)
 		}
 	}
 	values := provider.Spec.DefaultValues
