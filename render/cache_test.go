@@ -96,7 +96,7 @@ func kindsOf(r *render.Result) (kinds []string) {
 	return kinds
 }
 
-func TestCacheGivesWhatWasRendered(t *testing.T) {
+func TestCacheReturnsWhatWasRendered(t *testing.T) {
 	lacking := traceTree()
 	lacking["overlay/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [../link, 'https://example.com/base']\nnamePrefix: x-\n")}
 	for name, tree := range map[string]fstest.MapFS{"whole": traceTree(), "lacking a remote base": lacking} {

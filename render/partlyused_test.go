@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// TestPartlyUsedDirectoriesAreTold checks that an unused manifest beside a used one, which is no root, is reported.
-func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
+// TestPartlyUsedDirectoriesAreReported checks that an unused manifest beside a used one, which is no root, is reported.
+func TestPartlyUsedDirectoriesAreReported(t *testing.T) {
 	manifest := []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 	fsys := fstest.MapFS{
 		"apps/w1.yaml":           {Data: manifest},

@@ -123,8 +123,8 @@ func TestDiscoverSelected(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsToldOnce checks that problems are reported once, even if files are read again.
-func TestWhatIsWrongIsToldOnce(t *testing.T) {
+// TestProblemsAreReportedOnce checks that problems are reported once, even if files are read again.
+func TestProblemsAreReportedOnce(t *testing.T) {
 	r := sources.NewRenderer(fstest.MapFS{
 		"a/ok.yaml":       {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
 		"a/template.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n")},

@@ -32,7 +32,7 @@ func TestScanAmbiguousDefinitions(t *testing.T) {
 	foo := "-- app/foo.yaml --\n{apiVersion: example.com/v1, kind: Foo, metadata: {name: a}, a: x}\n"
 	in := func(head string) []string {
 		r := mustScan(t, input("", head))
-		return slices.DeleteFunc(says(r), func(s string) bool { return !strings.HasPrefix(s, "warning") && !strings.HasPrefix(s, "new") })
+		return slices.DeleteFunc(reportLines(r), func(s string) bool { return !strings.HasPrefix(s, "warning") && !strings.HasPrefix(s, "new") })
 	}
 	for name, test := range map[string]struct {
 		head string
@@ -56,16 +56,16 @@ func TestScanUnservedVersions(t *testing.T) {
 		return "-- app/foo.yaml --\n{apiVersion: example.com/" + version + ", kind: Foo, metadata: {name: a, namespace: default}, a: x}\n"
 	}
 	const refused = `new Deny schema app/foo.yaml CREATE Foo default/a: no matches for kind "Foo" in version "example.com/v0": CustomResourceDefinition foos.example.com serves v1 []`
-	wantSays(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v0"))), refused)
-	wantSays(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v1"))))
+	wantReport(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v0"))), refused)
+	wantReport(t, mustScan(t, input("", foos("crds", "v1", "a")+foo("v1"))))
 	// The change stops serving a version that the base serves.
 	served := strings.Replace(foos("crds", "v1", "a"), "v0, served: false", "v0, served: true", 1)
 	changed := strings.Replace(foo("v0"), "a: x", "a: y", 1)
-	wantSays(t, mustScan(t, input(served+foo("v0"), foos("crds", "v1", "a")+changed)), strings.Replace(refused, "CREATE", "UPDATE", 1))
+	wantReport(t, mustScan(t, input(served+foo("v0"), foos("crds", "v1", "a")+changed)), strings.Replace(refused, "CREATE", "UPDATE", 1))
 	// The object is of another kind, which nothing defines.
 	r := mustScan(t, input("", foos("crds", "v1", "a")+strings.Replace(foo("v0"), "kind: Foo", "kind: Bar", 1)))
 	if len(r.Findings) > 0 {
-		t.Errorf("another kind: %q", says(r))
+		t.Errorf("another kind: %q", reportLines(r))
 	}
 }
 
@@ -111,7 +111,7 @@ spec: {policyName: p, validationActions: [Deny]}
 			in := input(test.base, test.head)
 			in.Config.Applier = by
 			in.Config.Workloads = new(bool)
-			got := slices.DeleteFunc(says(mustScan(t, in)), func(s string) bool { return strings.Contains(s, "CustomResourceDefinition /foos") })
+			got := slices.DeleteFunc(reportLines(mustScan(t, in)), func(s string) bool { return strings.Contains(s, "CustomResourceDefinition /foos") })
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("%s, %q: %q, want %q", name, by, got, test.want)
 			}
@@ -135,7 +135,7 @@ func TestGivenDefinitionsOfARelease(t *testing.T) {
 	if denied, unjudged := deniedBy(r); len(denied)+len(unjudged) > 0 || r.Summary.Requests != 1 {
 		t.Errorf("by the definition that is given: %q %q, %d requests", denied, unjudged, r.Summary.Requests)
 	}
-	for _, line := range says(r) {
+	for _, line := range reportLines(r) {
 		if strings.Contains(line, "crds/") {
 			t.Error(line)
 		}

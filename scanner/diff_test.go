@@ -62,7 +62,7 @@ data: {key: %q}
 
 func configMapFile(file, name, value string) string { return fmt.Sprintf(configOf, file, name, value) }
 
-func TestCompareTellsWhatDiffersInEachRoot(t *testing.T) {
+func TestCompareEachRoot(t *testing.T) {
 	base := configMapFile("a/c.yaml", "c", "old") + configMapFile("a/gone.yaml", "gone", "x") + configMapFile("a/same.yaml", "same", "x") + configMapFile("b/same.yaml", "same", "x")
 	head := configMapFile("a/c.yaml", "c", "new") + configMapFile("a/more.yaml", "more", "x") + configMapFile("a/same.yaml", "same", "x") + configMapFile("b/same.yaml", "same", "x") + "# a comment changes nothing\n"
 	c := mustCompare(t, input(base, head))

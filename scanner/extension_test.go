@@ -31,7 +31,7 @@ func TestExtensionOfManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(test.archive, changed(test.archive))
 			in.Config.Policies, in.Config.Roots = test.given, []string{"app/**"}
-			said := says(mustScan(t, in))
+			said := reportLines(mustScan(t, in))
 			denied := slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "too many") })
 			unread := slices.ContainsFunc(said, func(line string) bool {
 				return strings.HasPrefix(line, "indeterminate manifest with another extension policies")

@@ -15,10 +15,10 @@ import (
 )
 
 func TestScanWithoutRoots(t *testing.T) {
-	wantSays(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
+	wantReport(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
 	in := input("", "-- app/kustomization.yaml --\nresources: []\n-- prod/kustomization.yaml --\nresources: [../app]\n")
 	in.Head.Under = []string{"app"}
-	wantSays(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: name that instead")
+	wantReport(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: name that instead")
 }
 
 // TestNamedPathsWithNothingToJudge checks that naming a path with nothing to judge is an error.
@@ -97,7 +97,7 @@ func TestNamedFilesThatNothingUses(t *testing.T) {
 	for path, name := range map[string]string{"app/beside.yaml": "b", "app/UPPER.YAML": "c", "app/beside.txt": "d"} {
 		in := input("", files)
 		in.Head.Under = []string{path}
-		wantSays(t, mustScan(t, in), "new Deny validation "+path+" CREATE ConfigMap default/"+name+": too many [inForce]",
+		wantReport(t, mustScan(t, in), "new Deny validation "+path+" CREATE ConfigMap default/"+name+": too many [inForce]",
 			"note : no kustomization, chart or deployer uses this file, so it is judged as it is written")
 		in = input(files, files)
 		in.Head.Under = []string{path}
@@ -202,7 +202,7 @@ webhooks:
 		if diff := cmp.Diff(failing, r.Summary.Webhooks); diff != "" {
 			t.Errorf("%s: webhooks of the summary (-want +got):\n%s", test.hooks, diff)
 		}
-		for _, said := range says(r) {
+		for _, said := range reportLines(r) {
 			if strings.Contains(said, "verdicts do not include") {
 				got += said
 			}

@@ -67,7 +67,7 @@ patches: [{patch: '{$patch: delete, apiVersion: v1, kind: ConfigMap, metadata: {
 	for name, test := range tests {
 		r := mustScan(t, input(test.base, test.head))
 		if len(r.Findings) != 1 || r.Findings[0].Root != "app" || r.Findings[0].Message != "too many" {
-			t.Errorf("hidden %s: %q", name, says(r))
+			t.Errorf("hidden %s: %q", name, reportLines(r))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestARemoteBaseDoesNotTurnTheGateOff(t *testing.T) {
 	head := strings.Replace(changed(kustomized), "[cm.yaml]", "[cm.yaml, 'https://example.com/x.yaml']", 1)
 	r := mustScan(t, input(kustomized, head))
 	if got := r.Verdict("", false); got != "incomplete" {
-		t.Errorf("verdict %s: %q", got, says(r))
+		t.Errorf("verdict %s: %q", got, reportLines(r))
 	}
 }
 
@@ -88,12 +88,12 @@ kind: Job
 metadata: {name: j}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: nginx}]}}}
 `
-	wantSays(t, mustScan(t, input(job, strings.Replace(job, "spec: {template", "spec: {suspend: true, template", 1))))
+	wantReport(t, mustScan(t, input(job, strings.Replace(job, "spec: {template", "spec: {suspend: true, template", 1))))
 	deny := strings.NewReplacer(`apiGroups: [""]`, "apiGroups: [batch]", "configmaps", "jobs", "object.data.size == '1'", "has(object.spec.ttlSecondsAfterFinished)").
 		Replace(strings.Split(gatedApp, "-- app/cm.yaml --")[0])
 	r := mustScan(t, input(job, job+deny))
 	if len(r.Findings) != 1 || r.Findings[0].Message != "too many" {
-		t.Errorf("a new policy on an unchanged Job: %q", says(r))
+		t.Errorf("a new policy on an unchanged Job: %q", reportLines(r))
 	}
 }
 
@@ -102,7 +102,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: ngi
 func TestABaseThatNeverWas(t *testing.T) {
 	r := mustScan(t, input(strings.Replace(gatedApp, `{size: "1"}`, `{size: 1}`, 1), changed(gatedApp)))
 	if len(r.Findings) == 0 || r.Findings[0].Message != "too many" || r.Findings[0].Status != "new" {
-		t.Errorf("report %q", says(r))
+		t.Errorf("report %q", reportLines(r))
 	}
 }
 
@@ -113,7 +113,7 @@ func TestWhatTheServerRefusesToDelete(t *testing.T) {
 `
 	r := mustScan(t, input(gatedApp+namespaces, gatedApp))
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "this namespace may not be deleted") {
-		t.Errorf("report %q", says(r))
+		t.Errorf("report %q", reportLines(r))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestNewManifestsCannotBeHidden(t *testing.T) {
 		in.Config.Roots = test.roots
 		r := mustScan(t, in)
 		if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].Root, "/new") || r.Findings[0].Object.Name != "b" {
-			t.Errorf("hidden %s: %q", name, says(r))
+			t.Errorf("hidden %s: %q", name, reportLines(r))
 		}
 		for _, i := range r.Indeterminate {
 			if i.What != string(render.GapComponent) {
@@ -180,13 +180,13 @@ func TestWhatAPlainRootUsesIsJudgedOnce(t *testing.T) {
 resources: [../new/p.yaml]
 `))
 	if len(r.Findings) != 1 || r.Findings[0].Root != "app/z" {
-		t.Errorf("report %q", says(r))
+		t.Errorf("report %q", reportLines(r))
 	}
 }
 
-// TestAnUnusedComponentIsTold checks that an unused Component is reported if the change touches
+// TestUnusedComponentIsReported checks that an unused Component is reported if the change touches
 // anything it uses.
-func TestAnUnusedComponentIsTold(t *testing.T) {
+func TestUnusedComponentIsReported(t *testing.T) {
 	const component = gatedApp + `
 -- c/kustomization.yaml --
 {kind: Component, patches: [{path: ../patches/p.yaml}]}

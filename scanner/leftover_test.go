@@ -24,7 +24,7 @@ resources: [cm.yaml]
 `
 	r := mustScan(t, input("", kustomization+strings.Replace(patch, "DIR", "crd", 1)))
 	if len(r.Findings) != 0 || len(r.Indeterminate) != 1 {
-		t.Fatalf("report %q", says(r))
+		t.Fatalf("report %q", reportLines(r))
 	}
 	why := r.Indeterminate[0].Why
 	if !strings.Contains(why, "spec.selector: Required value") || !strings.Contains(why, "it lies below the kustomization crd, which does not use it") {
@@ -33,6 +33,6 @@ resources: [cm.yaml]
 	// A manifest outside of any kustomization is meant to be applied.
 	r = mustScan(t, input("", kustomization+strings.Replace(patch, "DIR", "apps", 1)))
 	if len(r.Findings) != 1 || len(r.Indeterminate) != 0 {
-		t.Errorf("report %q", says(r))
+		t.Errorf("report %q", reportLines(r))
 	}
 }

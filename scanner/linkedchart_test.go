@@ -78,7 +78,7 @@ spec:
 				}
 			}
 			if want := []string{"UPDATE map[a:two]"}; !slices.Equal(got, want) {
-				t.Errorf("requests %q, want %q; %q", got, want, says(r))
+				t.Errorf("requests %q, want %q; %q", got, want, reportLines(r))
 			}
 		})
 	}

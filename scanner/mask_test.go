@@ -198,7 +198,7 @@ configMapGenerator:
 `
 	report := mustScan(t, input("", head))
 	if len(report.Findings) == 0 {
-		t.Fatalf("it renders: %q", says(report))
+		t.Fatalf("it renders: %q", reportLines(report))
 	}
 	doc, err := json.Marshal(report)
 	if err != nil {

@@ -117,7 +117,7 @@ func TestMistyped(t *testing.T) {
 
 // places returns the findings of a report with their lines.
 func places(r *report.Report) (all []string) {
-	for i, text := range says(r) {
+	for i, text := range reportLines(r) {
 		if i < len(r.Findings) {
 			text = fmt.Sprintf("%d: %s", r.Findings[i].Location.StartLine, text)
 		}

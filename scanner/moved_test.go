@@ -84,7 +84,7 @@ func TestMovedObjects(t *testing.T) {
 		"overlays that stay, and one less": {cm(a, "x", "1") + cm(b, "x", "2"), cm(a, "x", "1"), []string{denied(b, "DELETE", "deleted")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSays(t, mustScan(t, input(immutable+test.base, immutable+test.head)), test.want...)
+			wantReport(t, mustScan(t, input(immutable+test.base, immutable+test.head)), test.want...)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func TestMovedObjects(t *testing.T) {
 func TestMovedBetweenTargets(t *testing.T) {
 	in := input(immutable+cm("a/x.yaml", "x", "1"), immutable+cm("b/x.yaml", "x", "2"))
 	in.Config.Targets = []config.Target{{Name: "a", Roots: []string{"a", "policies"}}, {Name: "b", Roots: []string{"b", "policies"}}}
-	wantSays(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"), denied("b/x.yaml", "CREATE", "created"))
+	wantReport(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"), denied("b/x.yaml", "CREATE", "created"))
 }
 
 // TestMovedFromWhatIsNotJudged checks that an object from a root that is not selected is updated.
@@ -102,9 +102,9 @@ func TestMovedBetweenTargets(t *testing.T) {
 func TestMovedFromWhatIsNotJudged(t *testing.T) {
 	in := input(immutable+cm("a/x.yaml", "x", "1"), immutable+cm("b/x.yaml", "x", "2"))
 	in.Config.Roots = []string{"b"}
-	wantSays(t, mustScan(t, in), denied("b/x.yaml", "UPDATE", "was 1"))
+	wantReport(t, mustScan(t, in), denied("b/x.yaml", "UPDATE", "was 1"))
 	in.Config.Roots = []string{"a"}
-	wantSays(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"))
+	wantReport(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"))
 }
 
 // TestMovedPolicies checks that a policy which moves to another file is unchanged, and so are the
@@ -118,7 +118,7 @@ func TestMovedPolicies(t *testing.T) {
 	}
 	r := mustScan(t, input(broken+app, strings.Replace(moved, "at most 3", "at most three", 1)+app))
 	if len(r.Findings) != 1 || r.Findings[0].Status != report.StatusExisting || r.Findings[0].Operation != "UPDATE" {
-		t.Errorf("a broken policy that moved and changed: %q", says(r))
+		t.Errorf("a broken policy that moved and changed: %q", reportLines(r))
 	}
 	fixed := strings.Replace(limitPolicy, "-- policies/", "-- rules/", 1)
 	r = mustScan(t, input(broken+app, fixed+app))
@@ -132,7 +132,7 @@ func TestMovedPolicies(t *testing.T) {
 		}
 	}
 	if resolved != 1 {
-		t.Errorf("%d resolved: %q", resolved, says(r))
+		t.Errorf("%d resolved: %q", resolved, reportLines(r))
 	}
 }
 
@@ -152,7 +152,7 @@ func TestRepeatedObjects(t *testing.T) {
 		"two gone":        {cm(a, "x", "1") + cm(b, "x", "2"), "", []string{denied(a, "DELETE", "deleted"), denied(b, "DELETE", "deleted")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSays(t, mustScan(t, input(immutable+test.base, immutable+test.head)), test.want...)
+			wantReport(t, mustScan(t, input(immutable+test.base, immutable+test.head)), test.want...)
 		})
 	}
 }

@@ -68,7 +68,7 @@ spec:
 		"what a release keeps":   {kept, cm(a, "x", "2"), []string{denied(a, "UPDATE", "was 1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSays(t, mustScan(t, input(unitsOf+other+test.base, unitsOf+other+test.head)), test.want...)
+			wantReport(t, mustScan(t, input(unitsOf+other+test.base, unitsOf+other+test.head)), test.want...)
 		})
 	}
 }
@@ -77,8 +77,8 @@ spec:
 func TestWhatIsLeftAloneIsNotDeleted(t *testing.T) {
 	for _, annotation := range []string{"reconcile: disabled", "ssa: Ignore"} {
 		now := strings.Replace(cm("a/x.yaml", "x", "2"), "{name: x}", "{name: x, annotations: {kustomize.toolkit.fluxcd.io/"+annotation+"}}", 1)
-		wantSays(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf+now)))
-		wantSays(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf)), denied("a/x.yaml", "DELETE", "deleted"))
+		wantReport(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf+now)))
+		wantReport(t, mustScan(t, input(unitsOf+cm("a/x.yaml", "x", "1"), unitsOf)), denied("a/x.yaml", "DELETE", "deleted"))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestMovedToNewUnits(t *testing.T) {
 		"to a new one beside it":     {cm(b, "x", "1"), c + cm(inner, "x", "2"), []string{denied(inner, "UPDATE", "was 1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSays(t, mustScan(t, input(unitsOf+test.base, unitsOf+test.head)), test.want...)
+			wantReport(t, mustScan(t, input(unitsOf+test.base, unitsOf+test.head)), test.want...)
 		})
 	}
 }
@@ -136,8 +136,8 @@ apiVersion: v1
 kind: Namespace
 metadata: {name: default}
 `
-	wantSays(t, mustScan(t, input(units, units+app)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
-	wantSays(t, mustScan(t, input(units, units+strings.ReplaceAll(app, " default", " shop"))), "new Deny validation c/ns.yaml CREATE Namespace /shop: created [inForce]")
+	wantReport(t, mustScan(t, input(units, units+app)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
+	wantReport(t, mustScan(t, input(units, units+strings.ReplaceAll(app, " default", " shop"))), "new Deny validation c/ns.yaml CREATE Namespace /shop: created [inForce]")
 	d := strings.Replace(app, "{name: c,", "{name: d,", 1)
-	wantSays(t, mustScan(t, input(units+app, units+d)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
+	wantReport(t, mustScan(t, input(units+app, units+d)), "existing Deny validation c/ns.yaml UPDATE Namespace /default: updated [inForce]")
 }

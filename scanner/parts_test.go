@@ -49,13 +49,13 @@ const rendersWithout = "; the rest is rendered without it"
 func TestPoliciesOfARootThatIsRefusedAreChecked(t *testing.T) {
 	refused := strings.Replace(brokenPolicy, "- https://github.com/example/base?ref=v1\n", "", 1)
 	refused = strings.Replace(refused, "- binding.yaml\n", "- binding.yaml\ncomponents: ['https://github.com/example/base?ref=v1']\n", 1)
-	wantSays(t, mustScan(t, input("", refused)), notCompiled, noActions,
+	wantReport(t, mustScan(t, input("", refused)), notCompiled, noActions,
 		`indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: preadmit fetch gets it`)
 }
 
 func TestPoliciesOfARootWithARemoteBaseAreChecked(t *testing.T) {
 	r := mustScan(t, input("", brokenPolicy))
-	wantSays(t, r, notCompiled, noActions, notFetched)
+	wantReport(t, r, notCompiled, noActions, notFetched)
 	if l := r.Findings[0].Location; l.StartLine != 9 || l.Field != "spec.validations[0].expression" {
 		t.Errorf("the policy's finding is at line %d, field %s", l.StartLine, l.Field)
 	}
@@ -63,7 +63,7 @@ func TestPoliciesOfARootWithARemoteBaseAreChecked(t *testing.T) {
 
 func TestWhatTheChangeDoesNotTouchIsSaidToBe(t *testing.T) {
 	r := mustScan(t, input(brokenPolicy, brokenPolicy))
-	wantSays(t, r, notFetched)
+	wantReport(t, r, notFetched)
 	if !r.Indeterminate[0].Untouched {
 		t.Error("an equal root counts as touched")
 	}

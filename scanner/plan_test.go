@@ -48,9 +48,9 @@ func planDiff(whole, got *report.Report) string {
 	return cmp.Diff(compared(whole), compared(got))
 }
 
-// TestRenderingLessSaysTheSame splits the scenarios: each file of a change alone is a change, which
+// TestRenderingLessReportsTheSame splits the scenarios: each file of a change alone is a change, which
 // leaves most roots untouched.
-func TestRenderingLessSaysTheSame(t *testing.T) {
+func TestRenderingLessReportsTheSame(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)

@@ -40,7 +40,7 @@ func TestRefusedRoots(t *testing.T) {
 			}
 			r := mustScan(t, in)
 			if got := r.Verdict("", false); got != "incomplete" {
-				t.Errorf("verdict %s: %q", got, says(r))
+				t.Errorf("verdict %s: %q", got, reportLines(r))
 			}
 			if c := r.Summary.Roots; c.Lost != 1 || c.Indeterminate != 1 || c.Failed != 0 {
 				t.Errorf("counts %+v", c)
@@ -77,7 +77,7 @@ func TestRendering(t *testing.T) {
 		}
 	}
 	if r := mustScan(t, in); len(r.Findings) != 1 {
-		t.Fatalf("findings %q", says(r))
+		t.Fatalf("findings %q", reportLines(r))
 	}
 	want := map[string]bool{"head app": true, "base app": true, "head policies": true}
 	got := map[string]bool{}
@@ -111,7 +111,7 @@ func TestNamelessPolicies(t *testing.T) {
 		"unchanged": {base: nameless, head: changed(nameless), says: untouched},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := says(mustScan(t, input(test.base, test.head))); len(got) == 0 || got[0] != test.says {
+			if got := reportLines(mustScan(t, input(test.base, test.head))); len(got) == 0 || got[0] != test.says {
 				t.Errorf("got %q, want %q", got, test.says)
 			}
 		})

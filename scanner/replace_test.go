@@ -29,7 +29,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: a, 
 		in.Config.Applier = "replace"
 		r := mustScan(t, in)
 		if len(r.Findings) != 1 || r.Findings[0].Status != test.want {
-			t.Errorf("want one finding, %s; got %q", test.want, says(r))
+			t.Errorf("want one finding, %s; got %q", test.want, reportLines(r))
 		}
 	}
 }

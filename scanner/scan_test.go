@@ -49,7 +49,7 @@ func mustScan(t *testing.T, in scanner.Input) *report.Report {
 }
 
 // says formats a report as lines for comparison.
-func says(r *report.Report) []string {
+func reportLines(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		object := ""
@@ -67,12 +67,12 @@ func says(r *report.Report) []string {
 	return lines
 }
 
-func wantSays(t *testing.T, r *report.Report, want ...string) {
+func wantReport(t *testing.T, r *report.Report, want ...string) {
 	t.Helper()
 	if want == nil {
 		want = []string{}
 	}
-	if diff := cmp.Diff(want, says(r)); diff != "" {
+	if diff := cmp.Diff(want, reportLines(r)); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 }
@@ -112,7 +112,7 @@ spec:
 
 func TestScanWithoutBaseCreatesEverything(t *testing.T) {
 	r := mustScan(t, input("", limitPolicy+"-- app/a.yaml --\n"+deployment("a", 5)+"-- app/b.yaml --\n"+deployment("b", 2)))
-	wantSays(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
+	wantReport(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 	if r.Summary.Requests != 4 || r.Summary.Policies != 1 || r.Summary.Roots != (report.RootCounts{Rendered: 2}) {
 		t.Errorf("summary: %+v", r.Summary)
 	}
@@ -121,10 +121,10 @@ func TestScanWithoutBaseCreatesEverything(t *testing.T) {
 	}
 }
 
-func TestScanEqualTreesAsksNothing(t *testing.T) {
+func TestScanEqualTreesMakesNoRequest(t *testing.T) {
 	both := limitPolicy + "-- app/a.yaml --\n" + deployment("a", 5)
 	r := mustScan(t, input(both, both))
-	wantSays(t, r)
+	wantReport(t, r)
 	if r.Summary.Requests != 0 {
 		t.Errorf("%d requests for no change", r.Summary.Requests)
 	}
@@ -138,7 +138,7 @@ func TestScanRefusedPolicies(t *testing.T) {
 	app := "-- app/a.yaml --\n" + deployment("a", 5)
 	t.Run("new", func(t *testing.T) {
 		r := mustScan(t, input(app, broken+app))
-		wantSays(t, r, "new Deny policy policies/limit.yaml CREATE ValidatingAdmissionPolicy /limit: "+message+" []")
+		wantReport(t, r, "new Deny policy policies/limit.yaml CREATE ValidatingAdmissionPolicy /limit: "+message+" []")
 		if loc := r.Findings[0].Location; loc.StartLine != 10 && loc.StartLine != 9 || loc.Field != "spec.validations[0].expression" {
 			t.Errorf("location: %+v", loc)
 		}
@@ -146,12 +146,12 @@ func TestScanRefusedPolicies(t *testing.T) {
 	t.Run("unchanged", func(t *testing.T) {
 		r := mustScan(t, input(broken+app, broken+"-- app/a.yaml --\n"+deployment("a", 6)))
 		if len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.HasSuffix(r.Indeterminate[0].Why, message) {
-			t.Errorf("report: %q", says(r))
+			t.Errorf("report: %q", reportLines(r))
 		}
 	})
 	t.Run("repaired", func(t *testing.T) {
 		r := mustScan(t, input(broken+app, limitPolicy+app))
-		wantSays(t, r,
+		wantReport(t, r,
 			"new Deny validation app/a.yaml UPDATE Deployment default/a: at most 3 [proposed]",
 			"resolved Deny policy policies/limit.yaml UPDATE ValidatingAdmissionPolicy /limit: "+message+" []")
 	})
@@ -163,15 +163,15 @@ func TestScanSchema(t *testing.T) {
 	}
 	good := bad("", "matchLabels: {app: a}")
 	r := mustScan(t, input(good, bad("  replica: 3\n", "matchLabels: {app: a}")))
-	wantSays(t, r, `new Warn schema app/a.yaml UPDATE Deployment default/a: unknown field "spec.replica" []`)
+	wantReport(t, r, `new Warn schema app/a.yaml UPDATE Deployment default/a: unknown field "spec.replica" []`)
 	if loc := r.Findings[0].Location; loc.StartLine != 5 || loc.Field != "spec.replica" {
 		t.Errorf("location: %+v", loc)
 	}
 	r = mustScan(t, input(bad("  replica: 3\n", "matchLabels: {app: a}"), good))
-	wantSays(t, r, `resolved Warn schema app/a.yaml UPDATE Deployment default/a: unknown field "spec.replica" []`)
+	wantReport(t, r, `resolved Warn schema app/a.yaml UPDATE Deployment default/a: unknown field "spec.replica" []`)
 	r = mustScan(t, input("", bad("", "matchLabels: {app: b}")))
 	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CauseSchema || r.Findings[0].Action != report.ActionDeny || r.Findings[0].Reason != "Invalid" {
-		t.Errorf("report: %q", says(r))
+		t.Errorf("report: %q", reportLines(r))
 	}
 }
 
@@ -194,7 +194,7 @@ spec: {policyName: any.example.com, validationActions: [Deny]}
 func TestScanUnknownKind(t *testing.T) {
 	r := mustScan(t, input("", "-- app/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"+anyGroup))
 	if len(r.Indeterminate) != 1 || r.Indeterminate[0].What != "object" || r.Indeterminate[0].Location.StartLine != 1 || r.Indeterminate[0].Object.Name != "w" {
-		t.Errorf("report: %q", says(r))
+		t.Errorf("report: %q", reportLines(r))
 	}
 }
 
@@ -230,7 +230,7 @@ func TestKindsWithoutADefinition(t *testing.T) {
 				return i.Why == "the objects of its chart are not judged" // of every changed HelmRelease
 			})
 			if len(r.Findings) != test.findings || len(r.Indeterminate) != test.indeterminate || notes != test.note {
-				t.Errorf("%d findings, %d indeterminate, %d notes; want %d, %d, %d: %q", len(r.Findings), len(r.Indeterminate), notes, test.findings, test.indeterminate, test.note, says(r))
+				t.Errorf("%d findings, %d indeterminate, %d notes; want %d, %d, %d: %q", len(r.Findings), len(r.Indeterminate), notes, test.findings, test.indeterminate, test.note, reportLines(r))
 			}
 		})
 	}
@@ -268,10 +268,10 @@ func TestScanAccountsForRoots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := mustScan(t, input(tt.base, tt.head))
 			if r.Summary.Roots != tt.want {
-				t.Errorf("roots: %+v, want %+v\n%q", r.Summary.Roots, tt.want, says(r))
+				t.Errorf("roots: %+v, want %+v\n%q", r.Summary.Roots, tt.want, reportLines(r))
 			}
 			if got := len(r.Findings) == 1 && r.Findings[0].Cause == report.CauseRender; got != tt.render {
-				t.Errorf("render finding %v, want %v: %q", got, tt.render, says(r))
+				t.Errorf("render finding %v, want %v: %q", got, tt.render, reportLines(r))
 			}
 			if len(r.Findings)+len(r.Indeterminate)+len(r.Diagnostics)+r.Summary.Roots.Untouched == 0 {
 				t.Error("nothing was said")
@@ -284,11 +284,11 @@ func TestScanAccountsForRoots(t *testing.T) {
 func TestScanRemovedRoot(t *testing.T) {
 	deny := strings.Replace(limitPolicy, "object == null || object.spec.replicas <= 3", "request.operation != 'DELETE'", 1)
 	app := "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n" + deployment("a", 1)
-	wantSays(t, mustScan(t, input(deny+app, deny)),
+	wantReport(t, mustScan(t, input(deny+app, deny)),
 		"new Deny validation app/a.yaml DELETE Deployment default/a: at most 3 [inForce]")
 	r := mustScan(t, input(deny+app, deny+"-- app/kustomization.yaml --\nresources: [gone.yaml]\n"))
 	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CauseRender {
-		t.Errorf("report: %q", says(r))
+		t.Errorf("report: %q", reportLines(r))
 	}
 }
 
@@ -303,9 +303,9 @@ func namespace(env string) string {
 func TestScanAmbiguousLookUps(t *testing.T) {
 	app := "-- app/a.yaml --\n" + deployment("a", 1)
 	r := mustScan(t, input("", namespacePolicy+app+"-- one/ns.yaml --\n"+namespace("test")+"-- two/ns.yaml --\n"+namespace("prod")))
-	wantSays(t, r, "warning : Namespace/default is not the same in the roots one and two; for other roots it is the one of one: name the roots that belong together under targets in .preadmit.yaml")
+	wantReport(t, r, "warning : Namespace/default is not the same in the roots one and two; for other roots it is the one of one: name the roots that belong together under targets in .preadmit.yaml")
 	r = mustScan(t, input("", namespacePolicy+app+"-- app/ns.yaml --\n"+namespace("prod")+"-- two/ns.yaml --\n"+namespace("test")))
-	wantSays(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
+	wantReport(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 }
 
 // If other roots define a policy differently, every version judges, except that a root's own
@@ -314,7 +314,7 @@ func TestScanAmbiguousPolicies(t *testing.T) {
 	lax := strings.NewReplacer("policies/", "lax/", "<= 3", "<= 9", "at most 3", "at most 9").Replace(limitPolicy)
 	apps := "-- app/a.yaml --\n" + deployment("a", 5) + "-- app/b.yaml --\n" + deployment("b", 10) + "-- lax/c.yaml --\n" + deployment("c", 5)
 	r := mustScan(t, input("", limitPolicy+lax+apps))
-	wantSays(t, r,
+	wantReport(t, r,
 		"new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]",
 		"new Deny validation app/b.yaml CREATE Deployment default/b: at most 3 [inForce]",
 		"new Deny validation app/b.yaml CREATE Deployment default/b: at most 9 [inForce]",
@@ -325,9 +325,9 @@ func TestScanTargets(t *testing.T) {
 	lax := strings.NewReplacer("policies/", "lax/", "<= 3", "<= 9", "at most 3", "at most 9").Replace(limitPolicy)
 	in := input("", limitPolicy+lax+"-- app/a.yaml --\n"+deployment("a", 5)+"-- other/b.yaml --\n"+deployment("b", 5))
 	in.Config.Targets = []config.Target{{Name: "test", Roots: []string{"app"}, Policies: []string{"lax"}}}
-	wantSays(t, mustScan(t, in), "warning : 2 roots are not judged, as they belong to no target of .preadmit.yaml: other, policies")
+	wantReport(t, mustScan(t, in), "warning : 2 roots are not judged, as they belong to no target of .preadmit.yaml: other, policies")
 	in.Config.Targets = append(in.Config.Targets, config.Target{Name: "prod", Roots: []string{"app", "other"}, Policies: []string{"policies/limit.yaml"}})
-	wantSays(t, mustScan(t, in),
+	wantReport(t, mustScan(t, in),
 		"new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]",
 		"new Deny validation other/b.yaml CREATE Deployment default/b: at most 3 [inForce]",
 		"warning : 1 root is not judged, as it belongs to no target of .preadmit.yaml: policies")
@@ -336,10 +336,10 @@ func TestScanTargets(t *testing.T) {
 func TestScanRestrictions(t *testing.T) {
 	in := input("", limitPolicy+"-- app/a.yaml --\n"+deployment("a", 5)+"-- other/b.yaml --\n"+deployment("b", 5))
 	in.Head.Under = []string{"app"}
-	wantSays(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
+	wantReport(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 	in.Head.Under = nil
 	in.Config.Roots = []string{"oth*", "nothing/**"}
-	wantSays(t, mustScan(t, in),
+	wantReport(t, mustScan(t, in),
 		"new Deny validation other/b.yaml CREATE Deployment default/b: at most 3 [inForce]",
 		`warning : glob "nothing/**" matches no root`)
 }
@@ -348,11 +348,11 @@ func TestScanExtras(t *testing.T) {
 	policies := strings.Replace(limitPolicy, "policies/limit.yaml", "limit.yaml", 1)
 	in := input("", "-- app/a.yaml --\n"+deployment("a", 5))
 	in.Extra = []scanner.Extra{{Name: "../given/limit.yaml", FS: tree(policies)}}
-	wantSays(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
+	wantReport(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 	in.Extra[0].FS = tree(strings.Replace(policies, "<= 3", "<=", 1))
 	r := mustScan(t, in)
 	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CausePolicy || r.Findings[0].Location.Path != "../given/limit.yaml" {
-		t.Errorf("report: %q", says(r))
+		t.Errorf("report: %q", reportLines(r))
 	}
 	var wrong *scanner.InputError
 	in.Extra[0].FS = tree("-- README --\nnothing\n")

@@ -41,7 +41,7 @@ func TestRootsThatNeverRendered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mustScan(t, input(test.base, test.head))
-			wantSays(t, r, test.want...)
+			wantReport(t, r, test.want...)
 			for _, i := range r.Indeterminate {
 				if i.Untouched || i.Location == nil || i.Location.Path == "" {
 					t.Errorf("%+v at %+v", i, i.Location)
@@ -58,9 +58,9 @@ func TestRootsThatNeverRendered(t *testing.T) {
 	}
 }
 
-// TestPoliciesThatNobodyAsked checks that policies which do not render are reported, whether or not
+// TestPoliciesThatDoNotRender checks that policies which do not render are reported, whether or not
 // the change touches them.
-func TestPoliciesThatNobodyAsked(t *testing.T) {
+func TestPoliciesThatDoNotRender(t *testing.T) {
 	policies, _, _ := strings.Cut(gatedApp, "-- app/")
 	sized := func(size string) string {
 		return strings.Replace(cm("app/x.yaml", "x", size), "{a:", "{size:", 1)
@@ -102,7 +102,7 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 			in := input(test.base, test.head)
 			in.Config.Roots = test.roots
 			r := mustScan(t, in)
-			wantSays(t, r, test.want...)
+			wantReport(t, r, test.want...)
 			want := report.VerdictPassed
 			if slices.ContainsFunc(test.want, func(line string) bool {
 				return strings.HasPrefix(line, "indeterminate") && !strings.HasPrefix(line, untouched)

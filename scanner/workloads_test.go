@@ -30,7 +30,7 @@ func TestWorkloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			in, want := workloadCase(t, archive)
-			got := strings.Join(saysOfWorkloads(mustScan(t, in)), "\n") + "\n"
+			got := strings.Join(workloadLines(mustScan(t, in)), "\n") + "\n"
 			if *update {
 				want.Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
@@ -78,7 +78,7 @@ func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want 
 }
 
 // saysOfWorkloads formats a report as lines, with generated objects and places.
-func saysOfWorkloads(r *report.Report) []string {
+func workloadLines(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		about := named(f.Object)

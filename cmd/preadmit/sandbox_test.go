@@ -51,9 +51,9 @@ func TestSandboxCompares(t *testing.T) {
 	}
 }
 
-// TestSandboxTells: a refusal is written with the line of the finding that has the same message, and
+// TestSandboxOutput: a refusal is written with the line of the finding that has the same message, and
 // text of a repository is escaped for the terminal.
-func TestSandboxTells(t *testing.T) {
+func TestSandboxOutput(t *testing.T) {
 	found := func(message string, line int) report.Finding {
 		return report.Finding{
 			Object:  &report.Object{Kind: "Deployment", Namespace: "shop", Name: "web"},

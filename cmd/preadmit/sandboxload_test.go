@@ -109,9 +109,9 @@ func TestSandboxLoads(t *testing.T) {
 	}
 }
 
-// TestSandboxUpdateTells: the output of an update has the Namespaces that stay and the new administrators; if
+// TestSandboxUpdateOutput: the output of an update has the Namespaces that stay and the new administrators; if
 // quiet, only what is refused.
-func TestSandboxUpdateTells(t *testing.T) {
+func TestSandboxUpdateOutput(t *testing.T) {
 	object := func(name string, allowed bool) sandbox.Result {
 		o := admission.ParseObject([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"}}`))
 		return sandbox.Result{Applied: scanner.Applied{Object: o, Key: admission.Key{Kind: "ConfigMap", Name: name}, Root: "apps"}, Answer: policy.Verdict{Allowed: allowed, Message: "no"}}

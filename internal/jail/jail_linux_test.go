@@ -247,8 +247,8 @@ func TestEnterOutside(t *testing.T) {
 	}
 }
 
-// TestNobodyStays checks that a program's processes end with it, and a program with its parent.
-func TestNobodyStays(t *testing.T) {
+// TestProcessesEndTogether checks that a program's processes end with it, and a program with its parent.
+func TestProcessesEndTogether(t *testing.T) {
 	start := time.Now()
 	got, end := try(t, Command{}, "spin in children", "")
 	if got != "done\n" || end.Code != 0 || end.Cause != nil {

@@ -132,7 +132,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-func TestWriteErrorsAreTold(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	for _, f := range format.Formats() {
 		if err := format.Write(brokenPipe{}, f, read(t, "many"), zero); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%s: got %v, want %v", f, err, os.ErrClosed)

@@ -192,9 +192,9 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) {
 	}
 }
 
-// TestSARIFTellsTheWay: the chain of a field is a code flow that ends at the result's
+// TestSARIFCodeFlow: the chain of a field is a code flow that ends at the result's
 // line, and the hash of the line is the fingerprint that GitHub uses.
-func TestSARIFTellsTheWay(t *testing.T) {
+func TestSARIFCodeFlow(t *testing.T) {
 	var log struct {
 		Runs []struct {
 			Results []struct {

@@ -172,8 +172,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestSummaryTellsWhatIsLeftOut: the note on missing annotations is kept when the rest is cut.
-func TestSummaryTellsWhatIsLeftOut(t *testing.T) {
+// TestSummaryNamesWhatIsLeftOut: the note on missing annotations is kept when the rest is cut.
+func TestSummaryNamesWhatIsLeftOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		check Check
 		url   string

@@ -28,9 +28,9 @@ import (
 // sent returns the new object of a request: the decoded body, or the result of applying it over live,
 // which is nil for a new object.
 func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
-	by := p.ask.Applier
+	by := p.client.Applier
 	switch {
-	case p.ask.Subresource != "" || p.handler.resource.Assumed:
+	case p.client.Subresource != "" || p.handler.resource.Assumed:
 		return p.decode(ctx, o)
 	case by.ServerSide() && (live != nil || !p.isPlain(o)):
 		return p.serverSide(ctx, o, live)
@@ -38,7 +38,7 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 		return p.createdPlain(ctx, o)
 	case by.Merges() && live != nil:
 		return p.merged(ctx, o, live)
-	case by.Merges() || by.Replaces() && apply.IsAnnotated(p.ask.Storage.content(o)):
+	case by.Merges() || by.Replaces() && apply.IsAnnotated(p.client.Storage.content(o)):
 		content, err := by.Sent(p.placed(o))
 		if err != nil {
 			return nil, nil, err
@@ -51,13 +51,13 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 // sameUID returns an error if the body has another UID than old, the stored object.
 func (p *preparation) sameUID(m metav1.Object, old runtime.Object) error {
 	r := p.handler.resource
-	return etcd.SameUID(m.GetUID(), old, etcd.Place{Resource: r.GroupResource(), Custom: r.Custom, Namespace: p.objectNamespace(), Name: p.name, DryRun: p.ask.DryRun})
+	return etcd.SameUID(m.GetUID(), old, etcd.Place{Resource: r.GroupResource(), Custom: r.Custom, Namespace: p.objectNamespace(), Name: p.name, DryRun: p.client.DryRun})
 }
 
 // sentVersion returns the resourceVersion of the body, before plugins change it. A client other than an
 // applier is taken to know the version of old, the stored object.
 func (p *preparation) sentVersion(m metav1.Object, old runtime.Object) string {
-	if stored, err := meta.Accessor(old); p.ask.Applier == "" && err == nil {
+	if stored, err := meta.Accessor(old); p.client.Applier == "" && err == nil {
 		m.SetResourceVersion(stored.GetResourceVersion())
 	}
 	return m.GetResourceVersion()
@@ -66,14 +66,14 @@ func (p *preparation) sentVersion(m metav1.Object, old runtime.Object) string {
 // versioned returns an error if an update has another resourceVersion than old, the stored object, which is
 // nil for a new object. changed is set if a plugin or policy wrote the version.
 func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
-	by, kind, strategy := p.ask.Applier, p.handler.resource, p.handler.Update
+	by, kind, strategy := p.client.Applier, p.handler.resource, p.handler.Update
 	err := etcd.Versioned(obj, old, kind.GroupResource(), p.name, by.Replaces() || kind.Assumed || strategy == nil || strategy.AllowUnconditionalUpdate())
 	switch {
 	case old == nil && !by.ServerSide():
 		return nil // kubectl creates without a resourceVersion
 	case !errors.Is(err, etcd.ErrOtherVersion):
 		return err
-	case changed || p.ask.Live && (&unstructured.Unstructured{Object: p.ask.OldObject.Content()}).GetResourceVersion() != "":
+	case changed || p.client.Live && (&unstructured.Unstructured{Object: p.client.OldObject.Content()}).GetResourceVersion() != "":
 		return apierrors.NewConflict(kind.GroupResource(), p.name, err)
 	}
 	why := "the manifest has one, and the server takes it only while the object has just that"
@@ -82,21 +82,21 @@ func (p *preparation) versioned(obj, old runtime.Object, changed bool) error {
 
 // fits returns an error if the body of a request is too large, and sets large for a large object.
 func (p *preparation) fits() error {
-	o := p.ask.Object
-	if o == nil || p.ask.GeneratedName || p.ask.Subresource != "" {
+	o := p.client.Object
+	if o == nil || p.client.GeneratedName || p.client.Subresource != "" {
 		return nil
 	}
 	text, err := o.JSON()
 	if err != nil || len(text) < size.MaxStored/4 {
 		return err
 	}
-	if p.handler.resource.Kind.GroupKind() == kinds.Definition && p.ask.OldObject == nil && p.ask.Mutator == nil && !p.ask.Applier.Merges() {
+	if p.handler.resource.Kind.GroupKind() == kinds.Definition && p.client.OldObject == nil && p.client.Mutator == nil && !p.client.Applier.Merges() {
 		if bytes, err := size.OfDefinition(text); err != nil || size.Stored(bytes) == nil {
 			return err
 		}
 	}
 	p.large = true
-	bytes, err := p.ask.Applier.Sends(p.placed(o), p.ask.Operation == admission.Update)
+	bytes, err := p.client.Applier.Sends(p.placed(o), p.client.Operation == admission.Update)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (p *preparation) managers(obj runtime.Object) ([]metav1.ManagedFieldsEntry,
 	if err != nil {
 		return nil, err
 	}
-	if m, err = meta.Accessor(fields.UpdateNoErrors(empty, obj.DeepCopyObject(), p.ask.Applier.Manager())); err != nil {
+	if m, err = meta.Accessor(fields.UpdateNoErrors(empty, obj.DeepCopyObject(), p.client.Applier.Manager())); err != nil {
 		return nil, err
 	}
 	return m.GetManagedFields(), nil
@@ -140,11 +140,11 @@ func (p *preparation) isPlain(o *Object) bool {
 	case p.tracked || p.large || err != nil:
 		return false
 	case p.handler.resource.Kind.GroupKind() == kinds.Definition: // creation resets the status that Flux sends
-		return apply.PlainDefinition(text) && (p.ask.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
+		return apply.PlainDefinition(text) && (p.client.Applier != apply.Flux || !bytes.Contains(text, []byte(`"caBundle"`)))
 	}
 	m, ok := apply.ReadManifest(text)
-	return ok && !m.Has("status") && (p.ask.Applier != apply.KubectlSSA || !apply.IsAnnotated(p.ask.Storage.content(o))) &&
-		p.handler.plain(o, &m) && (p.ask.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || m.IsNormal())
+	return ok && !m.Has("status") && (p.client.Applier != apply.KubectlSSA || !apply.IsAnnotated(p.client.Storage.content(o))) &&
+		p.handler.plain(o, &m) && (p.client.Applier != apply.Flux || !apply.Decodes(o.GroupVersionKind()) || m.IsNormal())
 }
 
 // createdPlain creates an object instead of applying it, which is faster, unless it has fields that
@@ -160,7 +160,7 @@ func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Obje
 
 // placed returns the content of the body with the namespace that clients set.
 func (p *preparation) placed(o *Object) map[string]any {
-	content := p.ask.Storage.content(o)
+	content := p.client.Storage.content(o)
 	if p.objectNamespace() == "" || o.Namespace() != "" {
 		return content
 	}
@@ -170,13 +170,15 @@ func (p *preparation) placed(o *Object) map[string]any {
 }
 
 // manifest returns the content of the body as its applier sends it.
-func (p *preparation) manifest(o *Object) map[string]any { return p.ask.Applier.Manifest(p.placed(o)) }
+func (p *preparation) manifest(o *Object) map[string]any {
+	return p.client.Applier.Manifest(p.placed(o))
+}
 
 // mayRenew reports whether the applier of a request is certainly the only manager of the object, so that
 // applying over it needs no managed fields.
 func (p *preparation) mayRenew() bool {
-	ask := &p.ask
-	return ask.Applier.ServerSide() && ask.Subresource == "" && ask.OldObject != nil && !ask.Live && ask.controls == nil && ask.StoredMutator == nil && !p.large && !p.handler.resource.Assumed
+	in := &p.client
+	return in.Applier.ServerSide() && in.Subresource == "" && in.OldObject != nil && !in.Live && in.controls == nil && in.StoredMutator == nil && !p.large && !p.handler.resource.Assumed
 }
 
 // repeats returns the object as written, nil if applying it may do more than change scalars.
@@ -184,8 +186,8 @@ func (p *preparation) repeats() (now *apply.Applied) {
 	if !p.mayRenew() {
 		return nil
 	}
-	if now = p.ask.Storage.asWritten(p); p.ask.Object != p.ask.OldObject {
-		now = now.Like(p.placed(p.ask.Object))
+	if now = p.client.Storage.asWritten(p); p.client.Object != p.client.OldObject {
+		now = now.Like(p.placed(p.client.Object))
 	}
 	p.same, p.whole = true, true
 	return now
@@ -197,14 +199,14 @@ func (p *preparation) renews() *apply.Applied {
 	if !p.mayRenew() {
 		return nil
 	}
-	ask := &p.ask
-	last, now := p.ask.Storage.applied(p, ask.OldObject, nil), manifest{}
-	if now = last; ask.Object != ask.OldObject {
+	in := &p.client
+	last, now := p.client.Storage.applied(p, in.OldObject, nil), manifest{}
+	if now = last; in.Object != in.OldObject {
 		like := last.Applied
 		if p.handler.resource.Custom {
 			like = nil // merging keeps a null creationTimestamp, as Flux sends it; Again does not always
 		}
-		now = p.ask.Storage.applied(p, ask.Object, like)
+		now = p.client.Storage.applied(p, in.Object, like)
 	}
 	if !now.Renews(last.Applied) {
 		return nil
@@ -215,7 +217,7 @@ func (p *preparation) renews() *apply.Applied {
 
 // serverSide applies an object on the server.
 func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
-	if p.ask.Applier == apply.Flux && !(p.renewal != nil && p.whole) {
+	if p.client.Applier == apply.Flux && !(p.renewal != nil && p.whole) {
 		p.drops(o)
 	}
 	if p.renewal != nil {
@@ -226,14 +228,14 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 	if err != nil {
 		return nil, nil, err
 	}
-	obj, err = fields.Apply(live, manifest, p.ask.Applier)
+	obj, err = fields.Apply(live, manifest, p.client.Applier)
 	if p.assumed && apierrors.IsConflict(err) {
 		managers := render.Unknown{Path: []string{"metadata", "managedFields"}, Reason: "kubectl get --show-managed-fields shows them"}
 		return nil, nil, &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{managers}}
 	}
 	if err != nil && p.lenient {
 		if decoded, _, failed := p.handler.decode(o); failed == nil {
-			obj, err = fields.Apply(live, fields.Known(manifest, decoded), p.ask.Applier)
+			obj, err = fields.Apply(live, fields.Known(manifest, decoded), p.client.Applier)
 		}
 	}
 	if err != nil {
@@ -252,8 +254,8 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 // renewed applies the renewal over an object.
 func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
 	ok := false
-	if p.same && p.ask.Storage.has(p, live) {
-		if content, err := p.ask.Storage.object.Content(p.handler.resource.Kind, p.handler.interfaces); err == nil {
+	if p.same && p.client.Storage.has(p, live) {
+		if content, err := p.client.Storage.object.Content(p.handler.resource.Kind, p.handler.interfaces); err == nil {
 			obj, ok = p.renewal.Again(live, content)
 		}
 	}
@@ -330,7 +332,7 @@ func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object
 // decodePatched decodes a custom resource that is the result of a patch.
 func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.Object, metav1.Object, error) {
 	o := ParseObject(text)
-	if p.ask.Applier.Validation() != metav1.FieldValidationStrict {
+	if p.client.Applier.Validation() != metav1.FieldValidationStrict {
 		return p.decode(ctx, o)
 	}
 	if _, unknown, err := p.handler.decode(o); err == nil && len(unknown) > 0 {
@@ -342,7 +344,7 @@ func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.O
 // strict adds warnings for the errors of strict decoding of a patch, or returns an error if the client
 // requests strict validation.
 func (p *preparation) strict(ctx context.Context, errs []error, patch string) error {
-	if len(errs) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
+	if len(errs) > 0 && p.client.Applier.Validation() == metav1.FieldValidationStrict {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), patch, runtime.NewStrictDecodingError(errs).Error())})
 	}
 	for _, err := range errs {

@@ -20,24 +20,24 @@ import (
 
 // controlledFieldsOf returns the fields that controllers have written to the stored object of a client request,
 // which a tool applied; nil if there are none, or if the stored object is read from a cluster.
-func (c *Cluster) controlledFieldsOf(ask ClientRequest) *controlled.Fields {
-	o := ask.OldObject
+func (c *Cluster) controlledFieldsOf(in ClientRequest) *controlled.Fields {
+	o := in.OldObject
 	applied := func() map[string]any {
-		if ask.Object == nil {
+		if in.Object == nil {
 			return nil
 		}
-		return ask.Object.passingContent()
+		return in.Object.passingContent()
 	}
 	switch kind := o.GroupVersionKind().GroupKind(); kind {
 	case schema.GroupKind{Kind: "PersistentVolumeClaim"}:
 		stored := o.passingContent()
-		if phase, _, _ := unstructured.NestedString(stored, "status", "phase"); ask.Live && phase != "" {
+		if phase, _, _ := unstructured.NestedString(stored, "status", "phase"); in.Live && phase != "" {
 			return nil
 		}
 		return controlled.Bound(stored, applied())
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
 		schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}, schema.GroupKind{Kind: "ReplicationController"}:
-		if scaler := c.scalerOf(o); scaler != nil && !ask.Live {
+		if scaler := c.scalerOf(o); scaler != nil && !in.Live {
 			return controlled.Scaled(scaler.Name(), applied())
 		}
 	}
@@ -47,15 +47,15 @@ func (c *Cluster) controlledFieldsOf(ask ClientRequest) *controlled.Fields {
 // prepareControlled prepares a client request whose old object controllers have written to. If the server
 // refuses it because of a value that only the cluster knows, and does not if that value equals the
 // applied one, the result is unknown.
-func (c *Cluster) prepareControlled(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
-	req, warned, err = c.prepareFilled(ctx, ask)
+func (c *Cluster) prepareControlled(ctx context.Context, in ClientRequest) (req *Request, warned []string, err error) {
+	req, warned, err = c.prepareFilled(ctx, in)
 	var refusal *apierrors.StatusError
-	fields := ask.controls
+	fields := in.controls
 	if fields == nil || fields.Agreeing == nil || !errors.As(err, &refusal) {
 		return req, warned, err
 	}
-	ask.controls = fields.Agreeing
-	if _, _, agreeing := c.prepareFilled(ctx, ask); fmt.Sprint(agreeing) != fmt.Sprint(err) {
+	in.controls = fields.Agreeing
+	if _, _, agreeing := c.prepareFilled(ctx, in); fmt.Sprint(agreeing) != fmt.Sprint(err) {
 		err = &unknown.Error{What: "whether the server takes the object", Fields: fields.Unknown}
 	}
 	return nil, warned, err
@@ -78,11 +78,11 @@ func (c *Cluster) scalerOf(o *Object) *Object {
 
 // controlled returns a stored object with the fields that controllers have written.
 func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
-	if p.ask.controls == nil {
+	if p.client.controls == nil {
 		return obj, nil
 	}
 	written := obj.DeepCopyObject()
-	p.ask.controls.Write(written)
+	p.client.controls.Write(written)
 	m, err := meta.Accessor(obj)
 	if err != nil || len(m.GetManagedFields()) == 0 {
 		return written, err
@@ -99,7 +99,7 @@ func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 func (r *Request) OpenStatus() *render.Unknown {
 	served, _ := r.cluster.Resource(r.GetKind())
 	_, has := served.Subresources["status"]
-	if ask := &r.ask; !has || ask.Applier == "" || ask.OldObject == nil || r.GetOperation() == admission.Create || ask.Live && ask.OldObject.Content()["status"] != nil {
+	if in := &r.client; !has || in.Applier == "" || in.OldObject == nil || r.GetOperation() == admission.Create || in.Live && in.OldObject.Content()["status"] != nil {
 		return nil
 	}
 	return controlled.Status(served.Kind.GroupKind())

@@ -36,7 +36,7 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 // CustomResourceDefinitions).
 func (p *preparation) deleteOptions(ctx context.Context, old runtime.Object) (*metav1.DeleteOptions, error) {
 	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}}
-	if p.ask.DryRun {
+	if p.client.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	if kind := p.handler.resource.Kind.GroupKind(); kind == kinds.Namespace || kind == kinds.Definition {

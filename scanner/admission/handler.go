@@ -176,7 +176,7 @@ type ConversionError = custom.ConversionError
 // names returns an error if a Scale has another version or name than its request path
 // (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
 func (p *preparation) names(name string) error {
-	if sent := p.ask.Object.GroupVersionKind().GroupVersion(); sent != scale.Kind.GroupVersion() {
+	if sent := p.client.Object.GroupVersionKind().GroupVersion(); sent != scale.Kind.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scale.Kind.GroupVersion()))
 	}
 	return named(name, p.name)

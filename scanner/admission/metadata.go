@@ -14,7 +14,7 @@ const orphansPods = "child pods are preserved by default when jobs are deleted; 
 // warnOfOrphans adds the server's warning about a DELETE without options. GitOps controllers and
 // kubectl always set a propagation policy.
 func (p *preparation) warnOfOrphans(ctx context.Context) {
-	if p.ask.Applier == "" && p.handler.resource.GroupResource() == gr("batch", "jobs") {
+	if p.client.Applier == "" && p.handler.resource.GroupResource() == gr("batch", "jobs") {
 		warning.AddWarning(ctx, "", orphansPods)
 	}
 }

@@ -194,15 +194,15 @@ func (p *preparation) mutateOnce(ctx context.Context, a admission.Attributes) er
 			return err
 		}
 	}
-	if p.ask.Mutator == nil {
+	if p.client.Mutator == nil {
 		return nil
 	}
 	req := newRequest(p.cluster, a, p.handler.interfaces)
 	req.unknown, req.unknownOld = p.unknown.object, p.unknown.old
-	if p.ask.controls != nil {
-		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.ask.controls.Unknown), slices.Concat(req.unknownOld, p.ask.controls.Unknown)
+	if p.client.controls != nil {
+		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.client.controls.Unknown), slices.Concat(req.unknownOld, p.client.controls.Unknown)
 	}
-	return p.ask.Mutator.Mutate(ctx, req)
+	return p.client.Mutator.Mutate(ctx, req)
 }
 
 // mutators returns the plugins for a resource, none for resources that no plugin changes. (Plugins

@@ -15,7 +15,7 @@ import (
 func TestPolicyCreations(t *testing.T) {
 	binding := object(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b},
 spec: {policyName: p, validationActions: [Deny]}}`)
-	ask := ClientRequest{Operation: k8sadmission.Create, Object: binding, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}}
+	in := ClientRequest{Operation: k8sadmission.Create, Object: binding, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}}
 	for _, test := range []struct {
 		known kinds.Complete
 		once  bool
@@ -23,7 +23,7 @@ spec: {policyName: p, validationActions: [Deny]}}`)
 		opts := ClusterOptions{Known: test.known, Policies: &PolicyCreations{}}
 		var requests []*Request
 		for range 2 {
-			req, _, err := NewCluster(opts, NewIndex(nil)).Prepare(context.Background(), ask)
+			req, _, err := NewCluster(opts, NewIndex(nil)).Prepare(context.Background(), in)
 			if err != nil {
 				t.Fatal(err)
 			}

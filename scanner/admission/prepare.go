@@ -76,42 +76,42 @@ func (a ClientRequest) Main() *Object {
 // with a refusal.
 //
 // For an object with unknown fields it is an *unknown.Error when the result depends on them.
-func (c *Cluster) Prepare(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
-	key, ok := c.policyCreation(ask)
+func (c *Cluster) Prepare(ctx context.Context, in ClientRequest) (req *Request, warned []string, err error) {
+	key, ok := c.policyCreation(in)
 	if !ok {
-		return c.prepareUncached(ctx, ask)
+		return c.prepareUncached(ctx, in)
 	}
 	p := c.opts.Policies.Of(key, func() (p prepared) {
-		p.request, p.warnings, p.err = c.prepareUncached(ctx, ask)
+		p.request, p.warnings, p.err = c.prepareUncached(ctx, in)
 		return p
 	})
 	return p.request, p.warnings, p.err
 }
 
-func (c *Cluster) prepareUncached(ctx context.Context, ask ClientRequest) (req *Request, warned []string, err error) {
-	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
-		ask.controls = c.controlledFieldsOf(ask)
+func (c *Cluster) prepareUncached(ctx context.Context, in ClientRequest) (req *Request, warned []string, err error) {
+	if in.Applier != "" && in.Subresource == "" && in.OldObject != nil {
+		in.controls = c.controlledFieldsOf(in)
 	}
-	if req, warned, err = c.prepareControlled(ctx, ask); err == nil {
-		err = c.noteControlled(req, ask.controls)
-		req.ask, req.ask.Storage = ask, nil
+	if req, warned, err = c.prepareControlled(ctx, in); err == nil {
+		err = c.noteControlled(req, in.controls)
+		req.client, req.client.Storage = in, nil
 	}
 	return req, warned, err
 }
 
 // prepareFilled prepares a client request, with stand-ins for unknown fields of its objects.
-func (c *Cluster) prepareFilled(ctx context.Context, ask ClientRequest) (*Request, []string, error) {
-	if ask.Main() != nil && len(ask.unknown()) > 0 {
-		return c.prepareUnknown(ctx, ask)
+func (c *Cluster) prepareFilled(ctx context.Context, in ClientRequest) (*Request, []string, error) {
+	if in.Main() != nil && len(in.unknown()) > 0 {
+		return c.prepareUnknown(ctx, in)
 	}
-	return c.prepare(ctx, ask, unknownFields{})
+	return c.prepare(ctx, in, unknownFields{})
 }
 
 // prepare processes a client request up to validating admission. Errors of the unknown fields, which have
 // stand-ins, are ignored.
-func (c *Cluster) prepare(ctx context.Context, ask ClientRequest, fields unknownFields) (req *Request, warned []string, err error) {
+func (c *Cluster) prepare(ctx context.Context, in ClientRequest, fields unknownFields) (req *Request, warned []string, err error) {
 	defer refusal.Panicked(&err)
-	main := ask.addressed()
+	main := in.addressed()
 	if main == nil {
 		return nil, nil, errors.New("a request needs an object")
 	}
@@ -120,12 +120,12 @@ func (c *Cluster) prepare(ctx context.Context, ask ClientRequest, fields unknown
 		return nil, nil, err
 	}
 	recorder := &warnings{}
-	p := &preparation{cluster: c, handler: h, ask: ask, unknown: fields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
+	p := &preparation{cluster: c, handler: h, client: in, unknown: fields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
 	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
 		p.namespace = p.name // for admission, a Namespace is in itself
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
-	if err = h.resource.Serves(ask.Subresource, ask.Operation, p.name); err == nil {
+	if err = h.resource.Serves(in.Subresource, in.Operation, p.name); err == nil {
 		if h.deprecation != "" {
 			warning.AddWarning(ctx, "", h.deprecation)
 		}
@@ -138,7 +138,7 @@ func (c *Cluster) prepare(ctx context.Context, ask ClientRequest, fields unknown
 		req, err = p.run(ctx)
 	}
 	if req != nil {
-		req.dropped, req.madeUp, req.asStored = p.dropped, ask.GeneratedName, ask.Storage.known()
+		req.dropped, req.madeUp, req.asStored = p.dropped, in.GeneratedName, in.Storage.known()
 	}
 	if h.resource.Kind.GroupKind() == kinds.Definition {
 		slices.Sort(recorder.texts) // the server returns those about formats in the order of a map
@@ -167,7 +167,7 @@ type unknownFields struct{ object, old []render.Unknown }
 type preparation struct {
 	cluster         *Cluster
 	handler         *handler
-	ask             ClientRequest
+	client          ClientRequest
 	unknown         unknownFields
 	namespace, name string
 	// tracked is set when the managed fields are needed afterwards.
@@ -192,10 +192,10 @@ type preparation struct {
 }
 
 func (p *preparation) run(ctx context.Context) (*Request, error) {
-	if p.ask.Subresource == "scale" {
+	if p.client.Subresource == "scale" {
 		return p.scale(ctx)
 	}
-	switch p.ask.Operation {
+	switch p.client.Operation {
 	case admission.Create:
 		return p.create(ctx)
 	case admission.Update:
@@ -203,23 +203,23 @@ func (p *preparation) run(ctx context.Context) (*Request, error) {
 	case admission.Delete:
 		return p.delete(ctx)
 	}
-	return nil, fmt.Errorf("unsupported operation %s", p.ask.Operation)
+	return nil, fmt.Errorf("unsupported operation %s", p.client.Operation)
 }
 
 // context returns a context with the values that registry strategies read.
 func (p *preparation) context(ctx context.Context) context.Context {
 	r := p.handler.resource
 	ctx = request.WithNamespace(ctx, p.namespace)
-	if p.ask.User != nil {
-		ctx = request.WithUser(ctx, p.ask.User)
+	if p.client.User != nil {
+		ctx = request.WithUser(ctx, p.client.User)
 	}
 	return request.WithRequestInfo(ctx, &request.RequestInfo{
 		IsResourceRequest: true,
-		Verb:              builtin.Verb(p.ask.Operation),
+		Verb:              builtin.Verb(p.client.Operation),
 		APIGroup:          r.Group,
 		APIVersion:        r.Version,
 		Resource:          r.Resource,
-		Subresource:       p.ask.Subresource,
+		Subresource:       p.client.Subresource,
 		Namespace:         p.namespace,
 		Name:              p.name,
 	})
@@ -231,7 +231,7 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(unknown) > 0 && !p.lenient && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
+	if len(unknown) > 0 && !p.lenient && p.client.Applier.Validation() == metav1.FieldValidationStrict {
 		kind := p.handler.resource.Kind
 		return nil, nil, builtin.DecodeError(builtin.StrictError(unknown), &kind, kind)
 	}
@@ -248,13 +248,13 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 // create follows k8s.io/apiserver/pkg/endpoints/handlers/create.go and
 // pkg/registry/generic/registry/store.go, Store.create.
 func (p *preparation) create(ctx context.Context) (*Request, error) {
-	obj, m, err := p.sent(ctx, p.ask.Object, nil)
+	obj, m, err := p.sent(ctx, p.client.Object, nil)
 	if err != nil {
 		return nil, err
 	}
 	p.track(obj)
 	untracked(obj)
-	patched := p.ask.Applier.ServerSide()
+	patched := p.client.Applier.ServerSide()
 	if !patched {
 		rest.WipeObjectMetaSystemFields(m)
 	}
@@ -262,8 +262,8 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	options := &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "CreateOptions"}}
-	options.FieldManager, options.FieldValidation = p.ask.optionsOf()
-	if p.ask.DryRun {
+	options.FieldManager, options.FieldValidation = p.client.optionsOf()
+	if p.client.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	if !patched {
@@ -287,11 +287,11 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	}
 	names.Fill(m, p.id(m), Created())
 	if p.handler.Create != nil {
-		if err := p.cluster.assign(ctx, obj, nil, services.Options{DryRun: p.ask.DryRun}); err != nil {
+		if err := p.cluster.assign(ctx, obj, nil, services.Options{DryRun: p.client.DryRun}); err != nil {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
-			if err := unknown.Tolerate(err, p.unknown.object, p.ask.Object.Content()); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object, p.client.Object.Content()); err != nil {
 				return nil, err
 			}
 			p.handler.Create.Canonicalize(obj)
@@ -309,16 +309,16 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 func (p *preparation) update(ctx context.Context) (*Request, error) {
 	old, obj, m, err := p.updated(ctx)
 	var never *NeverStoredError
-	if errors.As(err, &never) && p.ask.Subresource == "" {
-		p.ask.Operation, p.ask.OldObject, p.ask.Live = admission.Create, nil, false
+	if errors.As(err, &never) && p.client.Subresource == "" {
+		p.client.Operation, p.client.OldObject, p.client.Live = admission.Create, nil, false
 		return p.create(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	put := !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges()
+	put := !p.client.Applier.ServerSide() && !p.client.Applier.Merges()
 	if put {
-		if err := named(m.GetName(), p.ask.OldObject.Name()); err != nil {
+		if err := named(m.GetName(), p.client.OldObject.Name()); err != nil {
 			return nil, err
 		}
 	}
@@ -334,8 +334,8 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	}
 	sent := p.sentVersion(m, old)
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
-	options.FieldManager, options.FieldValidation = p.ask.optionsOf()
-	if p.ask.DryRun {
+	options.FieldManager, options.FieldValidation = p.client.optionsOf()
+	if p.client.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	if put {
@@ -352,13 +352,13 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	if strategy := p.updateStrategy(); strategy != nil {
-		if p.ask.Subresource == "" {
-			if err := p.cluster.assign(ctx, obj, old, services.Options{DryRun: p.ask.DryRun}); err != nil {
+		if p.client.Subresource == "" {
+			if err := p.cluster.assign(ctx, obj, old, services.Options{DryRun: p.client.DryRun}); err != nil {
 				return nil, err
 			}
 		}
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
-			if err := unknown.Tolerate(err, p.unknown.object, p.ask.Object.Content()); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object, p.client.Object.Content()); err != nil {
 				return nil, err
 			}
 			strategy.Canonicalize(obj)
@@ -368,10 +368,10 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 }
 
 func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
-	if p.ask.Subresource == "" {
+	if p.client.Subresource == "" {
 		return p.handler.Update
 	}
-	return p.handler.Subresources[p.ask.Subresource]
+	return p.handler.Subresources[p.client.Subresource]
 }
 
 // objectNamespace returns the namespace that the object must have

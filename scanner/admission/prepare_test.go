@@ -95,32 +95,32 @@ func open(t *testing.T, texts ...string) *Cluster {
 	return NewCluster(ClusterOptions{}, NewIndex(objects))
 }
 
-func TestPrepareGivesWhatAServerWould(t *testing.T) {
+func TestPrepareAsAServer(t *testing.T) {
 	tests := []struct {
 		name    string
-		ask     func(t *testing.T) ClientRequest
+		client  func(t *testing.T) ClientRequest
 		field   []string
 		want    any
 		warning string
 	}{
 		{
-			name:  "an omitted replicas is 1",
-			ask:   func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
-			field: []string{"spec", "replicas"}, want: int64(1),
+			name:   "an omitted replicas is 1",
+			client: func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
+			field:  []string{"spec", "replicas"}, want: int64(1),
 		},
 		{
-			name:  "a namespaced object without a namespace lives in default",
-			ask:   func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
-			field: []string{"metadata", "namespace"}, want: "default",
+			name:   "a namespaced object without a namespace lives in default",
+			client: func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
+			field:  []string{"metadata", "namespace"}, want: "default",
 		},
 		{
-			name:  "the generation of a new object is 1",
-			ask:   func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
-			field: []string{"metadata", "generation"}, want: int64(1),
+			name:   "the generation of a new object is 1",
+			client: func(t *testing.T) ClientRequest { return ask("CREATE", object(t, webDeployment), nil) },
+			field:  []string{"metadata", "generation"}, want: int64(1),
 		},
 		{
 			name: "a changed spec raises the generation",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				changed := strings.Replace(webDeployment, "spec:\n", "spec:\n  replicas: 3\n", 1)
 				return ask("UPDATE", object(t, changed), object(t, webDeployment))
 			},
@@ -128,49 +128,49 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 		},
 		{
 			name: "an unknown field is dropped with a warning",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, strings.Replace(webDeployment, "spec:\n", "spec:\n  replica: 3\n", 1)), nil)
 			},
 			field: []string{"spec", "replica"}, want: nil, warning: `unknown field "spec.replica"`,
 		},
 		{
 			name: "a Namespace gets its name as a label",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"), nil)
 			},
 			field: []string{"metadata", "labels", "kubernetes.io/metadata.name"}, want: "shop",
 		},
 		{
 			name: "a custom resource gets its definition's defaults",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}"), nil)
 			},
 			field: []string{"spec", "size"}, want: int64(3),
 		},
 		{
 			name: "a custom resource loses what its definition does not know",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {colour: red}}"), nil)
 			},
 			field: []string{"spec", "colour"}, want: nil, warning: `unknown field "spec.colour"`,
 		},
 		{
 			name: "a quantity is canonical",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: nginx, resources: {limits: {cpu: 1000m}}}], nodeSelector: {a: b}}}`), nil)
 			},
 			field: []string{"spec", "priority"}, want: int64(0),
 		},
 		{
 			name: "a Service is given an address",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}"), nil)
 			},
 			field: []string{"spec", "clusterIP"}, want: "10.0.0.1",
 		},
 		{
 			name: "applying a Job again keeps the selector the server made",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				a := ask("UPDATE", object(t, strings.Replace(migration, "spec: {", "spec: {suspend: true, ", 1)), object(t, migration))
 				a.Applier = apply.Flux
 				return a
@@ -179,7 +179,7 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 		},
 		{
 			name: "a deprecated version is warned of",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: v1, kind: Endpoints, metadata: {name: e}}"), nil)
 			},
 			field: []string{"metadata", "name"}, want: "e", warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
@@ -187,7 +187,7 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			req, warnings, err := open(t, widgets).Prepare(context.Background(), test.ask(t))
+			req, warnings, err := open(t, widgets).Prepare(context.Background(), test.client(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,40 +206,40 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 	tests := []struct {
 		name, message, field string
 		known                kinds.Complete
-		ask                  func(t *testing.T) ClientRequest
+		client               func(t *testing.T) ClientRequest
 	}{
 		{
 			name: "invalid object", field: "spec.containers",
 			message: `Pod "p" is invalid: spec.containers: Required value`,
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}"), nil)
 			},
 		},
 		{
 			name: "immutable field", field: "spec.selector",
 			message: `Deployment.apps "web" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"api"}}: field is immutable`,
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("UPDATE", object(t, strings.ReplaceAll(webDeployment, "app: web", "app: api")), object(t, webDeployment))
 			},
 		},
 		{
 			name:    "wrong type",
 			message: "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: 1}}"), nil)
 			},
 		},
 		{
 			name: "missing namespace where all are known", known: kinds.CompleteOf(kinds.Namespace),
 			message: `namespaces "nowhere" not found`,
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("CREATE", object(t, strings.Replace(webDeployment, "name: web", "name: web, namespace: nowhere", 1)), nil)
 			},
 		},
 		{
 			name:    "protected namespace",
 			message: `namespaces "default" is forbidden: this namespace may not be deleted`,
-			ask: func(t *testing.T) ClientRequest {
+			client: func(t *testing.T) ClientRequest {
 				return ask("DELETE", nil, object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: default}}"))
 			},
 		},
@@ -247,7 +247,7 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			cluster := NewCluster(ClusterOptions{Known: test.known}, NewIndex(nil))
-			_, _, err := cluster.Prepare(context.Background(), test.ask(t))
+			_, _, err := cluster.Prepare(context.Background(), test.client(t))
 			var status *apierrors.StatusError
 			if !errors.As(err, &status) {
 				t.Fatalf("error %v, want a refusal of the server", err)

@@ -95,22 +95,22 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 
 // Authorize returns the error of the authorization filter of an API server if the user of a client request may
 // not make the request. It is nil if not all RBAC objects are known.
-func (c *Cluster) Authorize(ctx context.Context, ask ClientRequest) error {
+func (c *Cluster) Authorize(ctx context.Context, in ClientRequest) error {
 	if !c.KnowsRBAC() {
 		return nil
 	}
-	main := ask.addressed()
+	main := in.addressed()
 	h, err := c.handler(main.GroupVersionKind())
 	if err != nil {
 		return err
 	}
 	a := authorizer.AttributesRecord{
-		User: ask.User, Verb: builtin.Verb(ask.Operation), ResourceRequest: true,
+		User: in.User, Verb: builtin.Verb(in.Operation), ResourceRequest: true,
 		Namespace: c.requestNamespace(h.resource, main),
 		APIGroup:  h.resource.Group, APIVersion: h.resource.Version,
-		Resource: h.resource.Resource, Subresource: ask.Subresource,
+		Resource: h.resource.Resource, Subresource: in.Subresource,
 	}
-	if ask.Operation != admission.Create {
+	if in.Operation != admission.Create {
 		a.Name = main.Name()
 		if h.resource.Kind.GroupKind() == kinds.Namespace {
 			a.Namespace = a.Name // the path of a Namespace contains its name

@@ -192,7 +192,7 @@ func newUpdate(t *testing.T, c *Cluster, a ClientRequest) *preparation {
 		t.Fatal(err)
 	}
 	a.controls = c.controlledFieldsOf(a)
-	return &preparation{cluster: c, handler: h, ask: a, namespace: c.requestNamespace(h.resource, a.Object), name: a.Object.Name()}
+	return &preparation{cluster: c, handler: h, client: a, namespace: c.requestNamespace(h.resource, a.Object), name: a.Object.Name()}
 }
 
 // byteOfInput matches the position at which base64 is invalid.

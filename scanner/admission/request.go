@@ -35,7 +35,7 @@ type Request struct {
 	madeUp   bool // ClientRequest.GeneratedName
 	asStored *etcd.Object
 	same     sync.Map // maps objects to whether they equal asStored
-	ask      ClientRequest
+	client   ClientRequest
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version
@@ -251,7 +251,7 @@ func (c *Cluster) policyCreation(a ClientRequest) (key policyCreation, ok bool) 
 
 func (p *preparation) attributes(obj, old runtime.Object, name string, options runtime.Object) admission.Attributes {
 	return admission.NewAttributesRecord(obj, old, p.handler.resource.Kind, p.namespace, name,
-		p.handler.resource.GroupVersionResource, p.ask.Subresource, p.ask.Operation, options, p.ask.DryRun, p.ask.User)
+		p.handler.resource.GroupVersionResource, p.client.Subresource, p.client.Operation, options, p.client.DryRun, p.client.User)
 }
 
 func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Request, error) {

@@ -30,8 +30,8 @@ func (a ClientRequest) addressed() *Object {
 // scale prepares an update of the scale subresource. The server turns the Scale into an update of the
 // workload, and passes the Scales of the workload before and after to admission.
 func (p *preparation) scale(ctx context.Context) (*Request, error) {
-	if _, ok := p.handler.resource.Subresources["scale"]; !ok || p.ask.Operation != admission.Update {
-		return nil, fmt.Errorf("%s of %s/scale is not supported", p.ask.Operation, p.handler.resource.Resource)
+	if _, ok := p.handler.resource.Subresources["scale"]; !ok || p.client.Operation != admission.Update {
+		return nil, fmt.Errorf("%s of %s/scale is not supported", p.client.Operation, p.handler.resource.Resource)
 	}
 	stored, err := p.stored()
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	}
 	version := p.sentVersion(sent, stored)
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
-	if p.ask.DryRun {
+	if p.client.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	var before, after *autoscaling.Scale
@@ -63,7 +63,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 		interfaces.ObjectInterfaces, seen = scale.OfCustom(interfaces.ObjectInterfaces), scale.Typed
 	}
 	if err := p.mutateScale(ctx, admission.NewAttributesRecord(seen(sent), seen(before), scale.Kind, p.namespace, p.name,
-		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User), interfaces); err != nil {
+		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.client.DryRun, p.client.User), interfaces); err != nil {
 		return nil, err
 	}
 	if errs := autoscalingvalidation.ValidateScale(sent); len(errs) > 0 && !p.handler.resource.Custom {
@@ -83,17 +83,17 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	a := admission.NewAttributesRecord(seen(after), seen(before), scale.Kind, p.namespace, p.name,
-		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User)
+		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.client.DryRun, p.client.User)
 	return newRequest(p.cluster, a, interfaces), nil
 }
 
 // mutateScale runs the mutating policies on the Scale.
 func (p *preparation) mutateScale(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	if p.ask.Mutator == nil {
+	if p.client.Mutator == nil {
 		return nil
 	}
 	for range 2 {
-		if err := p.ask.Mutator.Mutate(ctx, newRequest(p.cluster, a, o)); err != nil || !a.GetReinvocationContext().ShouldReinvoke() {
+		if err := p.client.Mutator.Mutate(ctx, newRequest(p.cluster, a, o)); err != nil || !a.GetReinvocationContext().ShouldReinvoke() {
 			return err
 		}
 		a.GetReinvocationContext().SetIsReinvoke()
@@ -103,7 +103,7 @@ func (p *preparation) mutateScale(ctx context.Context, a admission.Attributes, o
 
 // sentScale decodes the Scale of the body.
 func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error) {
-	obj, unknown, err := decodeBuiltin(scale.Kind, p.ask.Object)
+	obj, unknown, err := decodeBuiltin(scale.Kind, p.client.Object)
 	if err != nil && p.handler.resource.Custom {
 		// The server of custom resources does not recognize Scale when it writes this error.
 		return nil, apierrors.NewBadRequest(runtime.NewNotRegisteredErrForType("pkg/runtime/scheme.go:111", reflect.TypeFor[autoscalingv1.Scale]()).Error())

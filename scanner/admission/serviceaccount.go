@@ -55,7 +55,7 @@ func (c *Cluster) hasAccounts(namespace string) bool {
 // exists.
 func (p *preparation) accountUnknown(obj runtime.Object) error {
 	pod, ok := obj.(*api.Pod)
-	if !ok || p.ask.GeneratedName || p.ask.Subresource != "" {
+	if !ok || p.client.GeneratedName || p.client.Subresource != "" {
 		return nil
 	}
 	name, resource := pod.Spec.ServiceAccountName, accountResource()

@@ -31,12 +31,12 @@ const storedResourceVersion = "1"
 
 // stored returns the client request's old object as the server stores it, in the form of the request's version.
 func (p *preparation) stored() (runtime.Object, error) {
-	if p.ask.OldObject == nil {
-		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
+	if p.client.OldObject == nil {
+		return nil, fmt.Errorf("%s needs an old object", p.client.Operation)
 	}
 	obj, err := p.live()
 	if obj == nil && err == nil {
-		obj, err = p.ask.Storage.stored(p)
+		obj, err = p.client.Storage.stored(p)
 	}
 	var refusal *apierrors.StatusError
 	if errors.As(err, &refusal) {
@@ -96,7 +96,7 @@ func (s *Storage) content(o *Object) map[string]any {
 // applied returns an object as the applier of a request applies it. last is the object that it applied
 // before, nil for none.
 func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m manifest) {
-	key := manifestKey{p.handler, o, p.ask.Applier}
+	key := manifestKey{p.handler, o, p.client.Applier}
 	if s != nil {
 		if known, ok := s.manifests[key]; ok {
 			return known
@@ -107,8 +107,8 @@ func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m man
 		return m
 	}
 	sent := p.manifest(o)
-	if m = (manifest{last.Like(sent), apply.Has(sent, p.ask.Storage.content(o))}); m.Applied == nil {
-		m.Applied = fields.Applied(sent, p.ask.Applier)
+	if m = (manifest{last.Like(sent), apply.Has(sent, p.client.Storage.content(o))}); m.Applied == nil {
+		m.Applied = fields.Applied(sent, p.client.Applier)
 	}
 	if s != nil {
 		if s.manifests == nil {
@@ -121,7 +121,7 @@ func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m man
 
 // stored returns the old object of a request as it is stored.
 func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
-	how := keeping{before: true, object: p.ask.OldObject, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide() && p.renewal == nil && p.ask.Operation == admission.Update}
+	how := keeping{before: true, object: p.client.OldObject, by: p.client.Applier, mutator: p.client.StoredMutator, tracked: p.client.Applier.ServerSide() && p.renewal == nil && p.client.Operation == admission.Update}
 	if s == nil || len(p.unknown.old) > 0 {
 		return p.cluster.storeBy(how, p.unknown.old)
 	}
@@ -155,7 +155,7 @@ func (s *Storage) has(p *preparation, live runtime.Object) bool {
 // asWritten returns the old object of a request as it is written, nil if applying it may do more than write
 // it.
 func (s *Storage) asWritten(p *preparation) *apply.Applied {
-	key := manifestKey{p.handler, p.ask.OldObject, p.ask.Applier}
+	key := manifestKey{p.handler, p.client.OldObject, p.client.Applier}
 	if s != nil && s.written[key] != nil {
 		return s.written[key]
 	}
@@ -163,7 +163,7 @@ func (s *Storage) asWritten(p *preparation) *apply.Applied {
 	if err != nil || p.handler.resource.Custom || p.handler.resource.Kind.GroupKind() == kinds.Definition {
 		return nil
 	}
-	written := fields.Written(p.placed(p.ask.OldObject), p.ask.Applier)
+	written := fields.Written(p.placed(p.client.OldObject), p.client.Applier)
 	if s != nil {
 		s.written = map[manifestKey]*apply.Applied{key: written}
 	}
@@ -173,8 +173,8 @@ func (s *Storage) asWritten(p *preparation) *apply.Applied {
 // live returns the client request's old object if it is that of a cluster, else nil. If it does not state which
 // fields its applier manages, these are the fields that the applier last applied.
 func (p *preparation) live() (runtime.Object, error) {
-	o, by := p.ask.OldObject, p.ask.Applier
-	if !p.ask.Live {
+	o, by := p.client.OldObject, p.client.Applier
+	if !p.client.Live {
 		return nil, nil
 	}
 	h, err := p.cluster.handler(o.GroupVersionKind())
@@ -193,7 +193,7 @@ func (p *preparation) live() (runtime.Object, error) {
 		m.SetManagedFields(nil)
 	}
 	var last runtime.Object
-	if p.ask.Last != nil {
+	if p.client.Last != nil {
 		last = p.lastApplied(h)
 	}
 	p.complete(obj, m, last)
@@ -215,15 +215,15 @@ func (p *preparation) live() (runtime.Object, error) {
 // lastApplied returns the object that the client request's applier last applied, as it was stored then, in the version
 // of a handler; nil if that is not possible.
 func (p *preparation) lastApplied(h *handler) runtime.Object {
-	last := p.ask.Last
+	last := p.client.Last
 	if len(last.Unknown) > 0 {
 		s, err := p.cluster.standIns(last.GroupVersionKind())
 		if err != nil {
 			return nil
 		}
-		last = last.filled(s, p.ask.OldObject, 1) // with the values of the cluster
+		last = last.filled(s, p.client.OldObject, 1) // with the values of the cluster
 	}
-	obj, err := p.cluster.storeBy(keeping{before: true, object: last, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide()}, nil)
+	obj, err := p.cluster.storeBy(keeping{before: true, object: last, by: p.client.Applier, mutator: p.client.StoredMutator, tracked: p.client.Applier.ServerSide()}, nil)
 	if err == nil {
 		obj, err = h.convert(obj)
 	}
@@ -285,7 +285,7 @@ func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: ClientRequest{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: how.by, Mutator: how.mutator, Storage: how.shared}, unknown: unknownFields{object: fields}, tracked: how.tracked, lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, client: ClientRequest{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: how.by, Mutator: how.mutator, Storage: how.shared}, unknown: unknownFields{object: fields}, tracked: how.tracked, lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.sent(ctx, o, nil)
 	if err != nil {
@@ -354,14 +354,14 @@ func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m m
 			continue
 		}
 		if old, err = p.stored(); err == nil {
-			if obj, m, err = p.sent(ctx, p.ask.Object, old); err == nil {
+			if obj, m, err = p.sent(ctx, p.client.Object, old); err == nil {
 				return old, obj, m, nil
 			}
 		}
 		p.renewal, p.dropped = nil, nil // the server reports the error below
 	}
 	if old, err = p.stored(); err == nil {
-		obj, m, err = p.sent(ctx, p.ask.Object, old)
+		obj, m, err = p.sent(ctx, p.client.Object, old)
 	}
 	return old, obj, m, err
 }

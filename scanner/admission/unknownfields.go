@@ -30,33 +30,33 @@ func (a ClientRequest) unknown() []render.Unknown {
 
 // prepareUnknown prepares a client request about objects with unknown fields, with several stand-ins for their
 // values.
-func (c *Cluster) prepareUnknown(ctx context.Context, ask ClientRequest) (*Request, []string, error) {
-	if f := unknown.Identity(ask.unknown()); f != nil && !ask.GeneratedName {
+func (c *Cluster) prepareUnknown(ctx context.Context, in ClientRequest) (*Request, []string, error) {
+	if f := unknown.Identity(in.unknown()); f != nil && !in.GeneratedName {
 		return nil, nil, &unknown.Error{What: "which object this is", Fields: []render.Unknown{*f}}
 	}
-	s, err := c.standIns(ask.Main().GroupVersionKind())
+	s, err := c.standIns(in.Main().GroupVersionKind())
 	if err != nil {
 		return nil, nil, err
 	}
-	runs, err := c.prepareAll(ctx, ask, s)
+	runs, err := c.prepareAll(ctx, in, s)
 	if err == nil && len(runs.accepted) == 0 {
 		s.AddQuoted(runs.refusals)
-		for _, o := range []*Object{ask.Object, ask.OldObject} {
+		for _, o := range []*Object{in.Object, in.OldObject} {
 			if o != nil {
 				s.Among(o.Content())
 			}
 		}
-		runs, err = c.prepareAll(ctx, ask, s)
+		runs, err = c.prepareAll(ctx, in, s)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := unknown.Settle(runs.refusals, len(runs.accepted), ask.unknown()); err != nil {
+	if err := unknown.Settle(runs.refusals, len(runs.accepted), in.unknown()); err != nil {
 		return nil, runs.warnings, err
 	}
 	req := runs.accepted[0]
 	req.others, req.standIns = runs.accepted[1:], s
-	req.unknown, req.unknownOld = unknownOf(ask.Object), unknownOf(ask.OldObject)
+	req.unknown, req.unknownOld = unknownOf(in.Object), unknownOf(in.OldObject)
 	return req, runs.warnings, nil
 }
 
@@ -75,19 +75,19 @@ type preparedRuns struct {
 	warnings []string
 }
 
-func (c *Cluster) prepareAll(ctx context.Context, ask ClientRequest, s *unknown.StandIns) (runs preparedRuns, err error) {
+func (c *Cluster) prepareAll(ctx context.Context, in ClientRequest, s *unknown.StandIns) (runs preparedRuns, err error) {
 	n := 0
-	for _, o := range []*Object{ask.Object, ask.OldObject} {
+	for _, o := range []*Object{in.Object, in.OldObject} {
 		if o != nil {
 			n = max(n, s.Runs(o.Content(), o.Unknown))
 		}
 	}
 	for run := range n {
-		filled := ask
-		filled.Object, filled.OldObject = ask.Object.filled(s, ask.OldObject, run), ask.OldObject.filled(s, ask.Object, run)
-		req, warned, err := c.prepare(ctx, filled, unknownFields{unknownOf(ask.Object), unknownOf(ask.OldObject)})
+		filled := in
+		filled.Object, filled.OldObject = in.Object.filled(s, in.OldObject, run), in.OldObject.filled(s, in.Object, run)
+		req, warned, err := c.prepare(ctx, filled, unknownFields{unknownOf(in.Object), unknownOf(in.OldObject)})
 		if filled.Object != nil {
-			warned = unknown.Warnings(warned, filled.Object.Content(), unknownOf(ask.Object))
+			warned = unknown.Warnings(warned, filled.Object.Content(), unknownOf(in.Object))
 		}
 		var refusal *apierrors.StatusError
 		switch {

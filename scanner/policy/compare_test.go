@@ -30,7 +30,7 @@ import (
 // scene is a cluster, the policies in force in it and requests.
 type scene struct {
 	state, policies []*admission.Object
-	asks            []admission.ClientRequest
+	requests        []admission.ClientRequest
 	// stored is set if the policies are read as from a server's storage, without the checks of their
 	// creation, so that expressions need not compile.
 	stored bool
@@ -89,8 +89,8 @@ func (c *comparison) forget() {
 
 // difference is a request with two different answers.
 type difference struct {
-	ask  admission.ClientRequest
-	text string
+	client admission.ClientRequest
+	text   string
 }
 
 // stage is a scene prepared for judging requests.
@@ -111,9 +111,9 @@ func (c *comparison) scene(t testing.TB, s scene) []difference {
 	c.forget()
 	stage := c.stage(t, s)
 	var all []difference
-	for _, ask := range s.asks {
-		if text := stage.request(t, ask); text != "" {
-			all = append(all, difference{ask, text})
+	for _, in := range s.requests {
+		if text := stage.request(t, in); text != "" {
+			all = append(all, difference{in, text})
 		}
 	}
 	return all
@@ -200,16 +200,16 @@ func stored(t testing.TB, o *admission.Object, into runtime.Object) {
 
 // judges returns the cluster, engine and oracle of a request: those of the scene, unless others
 // depend on the stored object of the request.
-func (st *stage) judges(t testing.TB, ask admission.ClientRequest) (*admission.Cluster, *policy.Engine, *oracle) {
-	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
+func (st *stage) judges(t testing.TB, in admission.ClientRequest) (*admission.Cluster, *policy.Engine, *oracle) {
+	if in.OldObject == nil || !st.looked[in.OldObject.GroupVersionKind().Kind] {
 		return st.cluster, st.engine, st.oracle
 	}
-	if _, err := st.cluster.Stored(ask.OldObject, ask.OldObject.GroupVersionKind()); err != nil { // as if there were none
+	if _, err := st.cluster.Stored(in.OldObject, in.OldObject.GroupVersionKind()); err != nil { // as if there were none
 		return st.cluster, st.engine, st.oracle
 	}
-	old := []*admission.Object{ask.OldObject}
+	old := []*admission.Object{in.OldObject}
 	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(old), st.index)
-	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
+	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(in.OldObject), st.set)
 }
 
 // stateWith returns the state with an object in place of that of the same key.
@@ -225,10 +225,10 @@ func (st *stage) stateWith(o *admission.Object) []*admission.Object {
 
 // request compares the answers to one request and returns the difference, or the reason why the pair
 // is invalid.
-func (st *stage) request(t testing.TB, ask admission.ClientRequest) string {
+func (st *stage) request(t testing.TB, in admission.ClientRequest) string {
 	ctx := context.Background()
-	cluster, engine, oracle := st.judges(t, ask)
-	req, difference := st.mutated(t, cluster, oracle, ask)
+	cluster, engine, oracle := st.judges(t, in)
+	req, difference := st.mutated(t, cluster, oracle, in)
 	if difference != "" || req == nil || exempt(req) {
 		return difference // no policy validates it
 	}
@@ -339,7 +339,7 @@ func loadSuite(t testing.TB, dir string) scene {
 func sceneOf(s *suite.Suite) scene {
 	m := scene{state: s.Context, policies: s.Policies}
 	for i := range s.Requests {
-		m.asks = append(m.asks, s.Requests[i].ClientRequest())
+		m.requests = append(m.requests, s.Requests[i].ClientRequest())
 	}
 	return m
 }
@@ -350,7 +350,7 @@ func TestUpstreamAgrees(t *testing.T) {
 	c := newComparison()
 	for _, s := range testall.Sample(loadSuites(t, ""), 50) {
 		for _, d := range c.scene(t, s) {
-			t.Errorf("%s (-upstream +ours):\n%s", describe(d.ask), d.text)
+			t.Errorf("%s (-upstream +ours):\n%s", describe(d.client), d.text)
 		}
 	}
 	if c.tally.evaluated < testall.Count(100, 400) {
@@ -358,10 +358,10 @@ func TestUpstreamAgrees(t *testing.T) {
 	}
 }
 
-func describe(ask admission.ClientRequest) string {
-	o := ask.Object
-	if o == nil || ask.Subresource == "scale" {
-		o = ask.OldObject
+func describe(in admission.ClientRequest) string {
+	o := in.Object
+	if o == nil || in.Subresource == "scale" {
+		o = in.OldObject
 	}
-	return fmt.Sprintf("%s %s %s/%s %s", ask.Operation, o.GroupVersionKind().Kind, o.Namespace(), o.Name(), ask.Subresource)
+	return fmt.Sprintf("%s %s %s/%s %s", in.Operation, o.GroupVersionKind().Kind, o.Namespace(), o.Name(), in.Subresource)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// TestTheShortcutSaysTheSame: however many requests a policy has judged, and however its expressions
+// TestShortcutDecidesTheSame: however many requests a policy has judged, and however its expressions
 // end, its decisions are the same.
-func TestTheShortcutSaysTheSame(t *testing.T) {
+func TestShortcutDecidesTheSame(t *testing.T) {
 	all := objects(t, `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

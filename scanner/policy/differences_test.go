@@ -45,17 +45,17 @@ func testDifference(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	for _, d := range newComparison().scene(t, sceneOf(s)) {
-		t.Errorf("%s (-upstream +ours):\n%s", describe(d.ask), d.text)
+		t.Errorf("%s (-upstream +ours):\n%s", describe(d.client), d.text)
 	}
 	stage := newComparison().stage(t, sceneOf(s))
 	got := ""
 	for i := range s.Requests {
-		ask := s.Requests[i].ClientRequest()
-		cluster, engine, _ := stage.judges(t, ask)
+		in := s.Requests[i].ClientRequest()
+		cluster, engine, _ := stage.judges(t, in)
 		if ours := mutation.New(cluster, stage.set, stage.mutations); ours != nil {
-			ask.Mutator = ours
+			in.Mutator = ours
 		}
-		req, _, err := cluster.Prepare(context.Background(), ask)
+		req, _, err := cluster.Prepare(context.Background(), in)
 		if err != nil {
 			got += fmt.Sprintf("%s: refused: %v\n", s.Requests[i].Name, err)
 			continue

@@ -86,7 +86,7 @@ func compareSeed(t testing.TB, c *comparison, g *generator, seed uint64) (agree 
 		}
 		small, text := shrink(t, s, d)
 		t.Errorf("seed %d: %s (-upstream +ours):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzUpstreamAgrees/seed#0 ./scanner/policy",
-			seed, describe(d.ask), text, show(small), seed)
+			seed, describe(d.client), text, show(small), seed)
 	}
 	return len(differences) == 0
 }

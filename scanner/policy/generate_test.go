@@ -48,7 +48,7 @@ func (g *generator) generate() scene {
 		s.policies = append(s.policies, g.mutations()...)
 	}
 	for range 60 {
-		s.asks = append(s.asks, g.ask())
+		s.requests = append(s.requests, g.ask())
 	}
 	return s
 }
@@ -112,27 +112,27 @@ var users = []user.Info{
 // ask returns a request.
 func (g *generator) ask() admission.ClientRequest {
 	o := g.place(pick(g, g.world.objects...))
-	ask := admission.ClientRequest{User: pick(g, users...), DryRun: !g.oneIn(4)}
+	in := admission.ClientRequest{User: pick(g, users...), DryRun: !g.oneIn(4)}
 	switch kind := o.GroupVersionKind().Kind; {
 	case o.Name() == "": // its name is generated
-		ask.Operation, ask.Object = k8sadmission.Create, g.vary(o, 6)
+		in.Operation, in.Object = k8sadmission.Create, g.vary(o, 6)
 	case g.oneIn(12) && slices.Contains([]string{"Deployment", "StatefulSet", "Widget"}, kind):
-		ask.Operation, ask.Subresource, ask.OldObject = k8sadmission.Update, "scale", g.vary(o, 6)
-		ask.Object = g.scale(o)
+		in.Operation, in.Subresource, in.OldObject = k8sadmission.Update, "scale", g.vary(o, 6)
+		in.Object = g.scale(o)
 	case g.oneIn(12) && slices.Contains([]string{"Deployment", "Pod", "Widget", "Job", "HorizontalPodAutoscaler"}, kind):
-		ask.Operation, ask.Subresource = k8sadmission.Update, "status"
-		ask.OldObject, ask.Object = g.vary(o, 8), g.vary(o, 8)
+		in.Operation, in.Subresource = k8sadmission.Update, "status"
+		in.OldObject, in.Object = g.vary(o, 8), g.vary(o, 8)
 	case g.oneIn(6):
-		ask.Operation, ask.OldObject = k8sadmission.Delete, g.vary(o, 6)
+		in.Operation, in.OldObject = k8sadmission.Delete, g.vary(o, 6)
 	case g.oneIn(3):
-		ask.Operation, ask.OldObject, ask.Object = k8sadmission.Update, g.vary(o, 12), g.vary(o, 8)
+		in.Operation, in.OldObject, in.Object = k8sadmission.Update, g.vary(o, 12), g.vary(o, 8)
 		if g.oneIn(2) {
-			ask.Applier = apply.Flux
+			in.Applier = apply.Flux
 		}
 	default:
-		ask.Operation, ask.Object = k8sadmission.Create, g.vary(o, 6)
+		in.Operation, in.Object = k8sadmission.Create, g.vary(o, 6)
 	}
-	return ask
+	return in
 }
 
 func (g *generator) scale(o *admission.Object) *admission.Object {

@@ -206,7 +206,7 @@ type acceptance struct {
 }
 
 // accept creates an object in a cluster. ask is complete except for the object.
-func accept(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest, o *admission.Object) acceptance {
+func accept(ctx context.Context, cluster *admission.Cluster, in admission.ClientRequest, o *admission.Object) acceptance {
 	a := acceptance{object: o}
 	served := o
 	if _, ok := cluster.Resource(o.GroupVersionKind()); !ok {
@@ -216,8 +216,8 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Clien
 			return a
 		}
 	}
-	ask.Object = served
-	req, _, err := cluster.Prepare(ctx, ask)
+	in.Object = served
+	req, _, err := cluster.Prepare(ctx, in)
 	if unknown := new(admission.UnknownKindError); errors.As(err, &unknown) && unknown.Kind == served.GroupVersionKind() {
 		err = &admission.UnknownKindError{Kind: o.GroupVersionKind(), Builtin: unknown.Builtin} // the version in the file
 	}

@@ -130,27 +130,27 @@ func (types) Run(context.Context) {}
 
 // mutated compares the mutated objects of a request. It returns the request with ours, nil if it was
 // refused, and the difference.
-func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *oracle, ask admission.ClientRequest) (*admission.Request, string) {
+func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *oracle, in admission.ClientRequest) (*admission.Request, string) {
 	if ours := mutation.New(cluster, st.set, st.mutations); ours != nil {
-		ask.Mutator = ours
+		in.Mutator = ours
 	}
-	req, _, err := cluster.Prepare(context.Background(), ask)
+	req, _, err := cluster.Prepare(context.Background(), in)
 	if errors.As(err, new(*unknown.Error)) {
 		return nil, ""
 	}
-	if ask.Mutator == nil {
+	if in.Mutator == nil {
 		return req, "" // nil if something else refuses the request
 	}
-	if err == nil && ask.Operation != k8sadmission.Delete {
+	if err == nil && in.Operation != k8sadmission.Delete {
 		if object, old := req.Unknown(); len(object)+len(old) > 0 {
 			return req, "" // it may depend on a field that a controller wrote, which is known to the oracle
 		}
 	}
 	ours := outcomeOf(req, err)
-	st.countMutation(ask, cluster, ours)
+	st.countMutation(in, cluster, ours)
 	by := func(o *oracle) string {
-		ask.Mutator = o.mutations(t)
-		req, _, err := cluster.Prepare(context.Background(), ask)
+		in.Mutator = o.mutations(t)
+		req, _, err := cluster.Prepare(context.Background(), in)
 		return outcomeOf(req, err)
 	}
 	theirs := by(upstream)
@@ -168,10 +168,10 @@ func (st *stage) mutated(t testing.TB, cluster *admission.Cluster, upstream *ora
 }
 
 // countMutation counts a request that policies changed or refused.
-func (st *stage) countMutation(ask admission.ClientRequest, cluster *admission.Cluster, ours string) {
+func (st *stage) countMutation(in admission.ClientRequest, cluster *admission.Cluster, ours string) {
 	st.tally.mutable++
-	ask.Mutator = nil
-	req, _, err := cluster.Prepare(context.Background(), ask)
+	in.Mutator = nil
+	req, _, err := cluster.Prepare(context.Background(), in)
 	if outcomeOf(req, err) == ours {
 		return
 	}

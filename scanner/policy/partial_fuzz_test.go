@@ -32,10 +32,10 @@ func FuzzUnknownValuesAgree(f *testing.F) {
 		st := c.stage(t, s)
 		random := rand.New(rand.NewPCG(seed, 1))
 		certain := 0
-		for _, ask := range s.asks {
-			certain += agreesUnknown(t, st, ask, random)
+		for _, in := range s.requests {
+			certain += agreesUnknown(t, st, in, random)
 		}
-		if len(s.asks) > 20 && certain == 0 {
+		if len(s.requests) > 20 && certain == 0 {
 			t.Log("nothing was certain")
 		}
 	})
@@ -43,14 +43,14 @@ func FuzzUnknownValuesAgree(f *testing.F) {
 
 // agreesUnknown compares the outcomes of a request with and without some of its values. It returns
 // the number of decisions that were certain.
-func agreesUnknown(t *testing.T, st *stage, ask admission.ClientRequest, random *rand.Rand) int {
+func agreesUnknown(t *testing.T, st *stage, in admission.ClientRequest, random *rand.Rand) int {
 	t.Helper()
-	cluster, engine, _ := st.judges(t, ask)
-	without := ask
-	without.Object, without.OldObject = hide(ask.Object, random), hide(ask.OldObject, random)
-	was, refusal := evaluated(t, cluster, engine, ask)
+	cluster, engine, _ := st.judges(t, in)
+	without := in
+	without.Object, without.OldObject = hide(in.Object, random), hide(in.OldObject, random)
+	was, refusal := evaluated(t, cluster, engine, in)
 	now, refusalNow := evaluated(t, cluster, engine, without)
-	about := func() string { return describe(ask) + " without " + hidden(without.Object) + hidden(without.OldObject) }
+	about := func() string { return describe(in) + " without " + hidden(without.Object) + hidden(without.OldObject) }
 	switch {
 	case refusalNow != nil && refusal == nil:
 		t.Errorf("%s is refused: %v", about(), refusalNow)
@@ -81,9 +81,9 @@ func sameFailure(a, b policy.Decision) bool {
 }
 
 // evaluated returns an outcome; nil with a refusal, or if the result is not known.
-func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, ask admission.ClientRequest) (*policy.Outcome, error) {
+func evaluated(t *testing.T, cluster *admission.Cluster, engine *policy.Engine, in admission.ClientRequest) (*policy.Outcome, error) {
 	t.Helper()
-	req, _, err := cluster.Prepare(context.Background(), ask)
+	req, _, err := cluster.Prepare(context.Background(), in)
 	var refusal *apierrors.StatusError
 	var dependsOn *unknown.Error
 	switch {

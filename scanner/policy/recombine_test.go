@@ -23,13 +23,13 @@ func (g *generator) recombine() scene {
 			}
 		}
 		for range 1 + g.IntN(3) {
-			for _, ask := range m.asks {
-				s.asks = append(s.asks, g.changeAsk(ask))
+			for _, in := range m.requests {
+				s.requests = append(s.requests, g.changeRequest(in))
 			}
 		}
 	}
-	g.Shuffle(len(s.asks), func(i, j int) { s.asks[i], s.asks[j] = s.asks[j], s.asks[i] })
-	s.asks = s.asks[:min(len(s.asks), 60)]
+	g.Shuffle(len(s.requests), func(i, j int) { s.requests[i], s.requests[j] = s.requests[j], s.requests[i] })
+	s.requests = s.requests[:min(len(s.requests), 60)]
 	return s
 }
 
@@ -80,14 +80,14 @@ func (g *generator) change(value any, table map[string][]any, odds int) any {
 }
 
 // changeAsk drops fields of one in three objects and changes the operation of some requests.
-func (g *generator) changeAsk(ask admission.ClientRequest) admission.ClientRequest {
-	if ask.Object != nil && g.IntN(3) == 0 {
-		ask.Object = admission.NewObject(g.drop(ask.Object.Content(), 0).(map[string]any))
+func (g *generator) changeRequest(in admission.ClientRequest) admission.ClientRequest {
+	if in.Object != nil && g.IntN(3) == 0 {
+		in.Object = admission.NewObject(g.drop(in.Object.Content(), 0).(map[string]any))
 	}
-	if ask.Subresource == "" && ask.Object != nil && ask.OldObject == nil && g.IntN(6) == 0 {
-		ask.Operation, ask.OldObject, ask.Object = "DELETE", ask.Object, nil
+	if in.Subresource == "" && in.Object != nil && in.OldObject == nil && g.IntN(6) == 0 {
+		in.Operation, in.OldObject, in.Object = "DELETE", in.Object, nil
 	}
-	return ask
+	return in
 }
 
 func (g *generator) drop(value any, depth int) any {

@@ -38,11 +38,11 @@ func (s settling) judge(t *testing.T, known *settled.Evaluations) policy.Outcome
 	for _, r := range refusals {
 		t.Fatalf("refused: %s", r.Message)
 	}
-	ask := admission.ClientRequest{Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: s.user, Groups: []string{"system:masters"}}, Object: withVariables(t, s.object)[0]}
+	in := admission.ClientRequest{Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: s.user, Groups: []string{"system:masters"}}, Object: withVariables(t, s.object)[0]}
 	if s.oldObject != "" {
-		ask.Operation, ask.OldObject, ask.Applier = k8sadmission.Update, withVariables(t, s.oldObject)[0], s.applier
+		in.Operation, in.OldObject, in.Applier = k8sadmission.Update, withVariables(t, s.oldObject)[0], s.applier
 	}
-	req, _, err := cluster.Prepare(t.Context(), ask)
+	req, _, err := cluster.Prepare(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

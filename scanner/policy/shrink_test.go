@@ -14,7 +14,7 @@ import (
 
 // shrink removes parts of a scene that a difference does not need.
 func shrink(t testing.TB, s scene, d difference) (scene, string) {
-	s.asks = []admission.ClientRequest{d.ask}
+	s.requests = []admission.ClientRequest{d.client}
 	text := d.text
 	differs := func(candidate scene) bool {
 		found := newComparison().scene(t, candidate)
@@ -105,19 +105,19 @@ func show(s scene) string {
 	}
 	b.WriteString("-- requests.yaml --\n")
 	var requests []any
-	for i, ask := range s.asks {
-		request := map[string]any{"name": fmt.Sprint("r", i), "operation": string(ask.Operation)}
-		if ask.Object != nil {
-			request["object"] = ask.Object.Content()
+	for i, in := range s.requests {
+		request := map[string]any{"name": fmt.Sprint("r", i), "operation": string(in.Operation)}
+		if in.Object != nil {
+			request["object"] = in.Object.Content()
 		}
-		if ask.OldObject != nil {
-			request["oldObject"] = ask.OldObject.Content()
+		if in.OldObject != nil {
+			request["oldObject"] = in.OldObject.Content()
 		}
-		if ask.Subresource != "" {
-			request["subresource"] = ask.Subresource
+		if in.Subresource != "" {
+			request["subresource"] = in.Subresource
 		}
-		if ask.User != nil {
-			request["user"] = map[string]any{"username": ask.User.GetName(), "groups": ask.User.GetGroups()}
+		if in.User != nil {
+			request["user"] = map[string]any{"username": in.User.GetName(), "groups": in.User.GetGroups()}
 		}
 		requests = append(requests, request)
 	}

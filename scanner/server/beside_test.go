@@ -82,8 +82,8 @@ func TestReviewBeside(t *testing.T) {
 	spared, changed, asked := 0, 0, testall.Count(300, 2000)
 	for seed := range uint64(asked) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		ask := admission.ClientRequest{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}
-		other := ask
+		in := admission.ClientRequest{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}
+		other := in
 		if r.IntN(2) == 0 {
 			other.Object = other.OldObject
 		} else {
@@ -101,11 +101,11 @@ func TestReviewBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := s.Review(t.Context(), ask)
+		want, err := s.Review(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.ReviewBeside(t.Context(), ask, &first)
+		got, err := s.ReviewBeside(t.Context(), in, &first)
 		if err != nil {
 			t.Fatal(err)
 		}

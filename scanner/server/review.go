@@ -82,25 +82,25 @@ func (s *Server) Unserved(o *admission.Object) error {
 func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
 // Review decides a request. The error is always the context's.
-func (s *Server) Review(ctx context.Context, ask admission.ClientRequest) (v Verdict, err error) {
-	return s.ReviewBeside(ctx, ask, nil)
+func (s *Server) Review(ctx context.Context, in admission.ClientRequest) (v Verdict, err error) {
+	return s.ReviewBeside(ctx, in, nil)
 }
 
 // ReviewBeside is Review if the server has judged another request about the object; other is nil for none. A
 // policy without a finding about the other request is skipped if it reads nothing in which the requests
 // differ. The verdict has neither its audit annotations nor its evaluations.
-func (s *Server) ReviewBeside(ctx context.Context, ask admission.ClientRequest, other *Verdict) (v Verdict, err error) {
-	req, err := v.prepare(ctx, s.Cluster(), ask, s.Mutator())
+func (s *Server) ReviewBeside(ctx context.Context, in admission.ClientRequest, other *Verdict) (v Verdict, err error) {
+	req, err := v.prepare(ctx, s.Cluster(), in, s.Mutator())
 	if cause := ctx.Err(); cause != nil {
-		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
+		return v, fmt.Errorf("review %s: %w", in.Operation, cause)
 	}
 	if err != nil {
 		kind := new(admission.UnknownKindError)
 		switch unserved := errors.As(err, &kind); {
-		case !unserved || kind.Kind != ask.Main().GroupVersionKind(): // it may be the kind of the old object
+		case !unserved || kind.Kind != in.Main().GroupVersionKind(): // it may be the kind of the old object
 			v.recordError(err)
-		case s.Unserved(ask.Main()) == nil:
-		case ask.Operation != apiserver.Delete && kind.Refusal() != nil:
+		case s.Unserved(in.Main()) == nil:
+		case in.Operation != apiserver.Delete && kind.Refusal() != nil:
 			v.Refusal, v.Unserved = kind.Refusal(), true
 		default:
 			v.recordError(err)
@@ -112,7 +112,7 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.ClientRequest, 
 	for _, view := range s.views {
 		req := v.Request
 		if view.mutator != s.Mutator() {
-			if req, err = v.prepare(ctx, s.Cluster(), ask, view.mutator); err != nil {
+			if req, err = v.prepare(ctx, s.Cluster(), in, view.mutator); err != nil {
 				v.recordError(err)
 				continue
 			}
@@ -137,16 +137,16 @@ func (s *Server) ReviewBeside(ctx context.Context, ask admission.ClientRequest, 
 }
 
 // prepare processes a request up to the validating policies, with a mutator that changes its object.
-func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest, mutator admission.Mutator) (*admission.Request, error) {
-	if err := cluster.Authorize(ctx, ask); err != nil {
+func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, in admission.ClientRequest, mutator admission.Mutator) (*admission.Request, error) {
+	if err := cluster.Authorize(ctx, in); err != nil {
 		return nil, err
 	}
 	var recorder mutation.Recorder
-	if main := ask.Main(); mutator != nil && main != nil && !kinds.IsPolicy(main.GroupVersionKind().GroupKind()) { // no policy changes these
+	if main := in.Main(); mutator != nil && main != nil && !kinds.IsPolicy(main.GroupVersionKind().GroupKind()) { // no policy changes these
 		recorder.Mutator = mutator
-		ask.Mutator = &recorder
+		in.Mutator = &recorder
 	}
-	req, warnings, err := cluster.Prepare(ctx, ask)
+	req, warnings, err := cluster.Prepare(ctx, in)
 	for _, w := range warnings {
 		if v.Request == nil || !slices.Contains(v.Warnings, w) { // skip those of another view
 			v.Warnings = append(v.Warnings, w)

@@ -48,9 +48,9 @@ func (t *Target) overExported(ctx context.Context, s *State, last map[admission.
 			if live == nil || change.RoleOf(o) == render.RoleHook || !s.Decides(key, o) || o.GroupVersionKind().GroupKind() == kinds.Definition {
 				continue
 			}
-			ask := admission.ClientRequest{Operation: apiserver.Update, User: t.UserOf(r.Root), Object: o, OldObject: live, Live: true, Last: last[key]}
-			ask.Applier, _ = AppliedBy(live, by, assumed)
-			if applied := appliedOver(ctx, s.Cluster, ask); applied != nil {
+			in := admission.ClientRequest{Operation: apiserver.Update, User: t.UserOf(r.Root), Object: o, OldObject: live, Live: true, Last: last[key]}
+			in.Applier, _ = AppliedBy(live, by, assumed)
+			if applied := appliedOver(ctx, s.Cluster, in); applied != nil {
 				over[o] = applied
 			}
 		}
@@ -60,20 +60,20 @@ func (t *Target) overExported(ctx context.Context, s *State, last map[admission.
 
 // appliedOver returns the object that results from an update; nil if the server refuses it, or if the result
 // is not known.
-func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.ClientRequest) *admission.Object {
-	request, _, err := cluster.Prepare(ctx, ask)
+func appliedOver(ctx context.Context, cluster *admission.Cluster, in admission.ClientRequest) *admission.Object {
+	request, _, err := cluster.Prepare(ctx, in)
 	if err != nil {
 		return nil
 	}
 	if open, _ := request.Unknown(); len(open) > 0 {
 		return nil
 	}
-	version, err := request.Version(ask.Object.GroupVersionKind())
+	version, err := request.Version(in.Object.GroupVersionKind())
 	if err != nil {
 		return nil
 	}
 	applied := admission.NewObject(version.Object)
-	applied.Tag = ask.Object.Tag
+	applied.Tag = in.Object.Tag
 	return applied
 }
 

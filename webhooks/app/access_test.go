@@ -46,7 +46,7 @@ func TestAccessIsNarrowedAndShared(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if got := w.asked("POST", "/access_tokens"); len(got) != 1 {
+	if got := w.statusesOf("POST", "/access_tokens"); len(got) != 1 {
 		t.Errorf("asked for tokens: %v, want one", got)
 	}
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
@@ -74,7 +74,7 @@ func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 		}
 		w.installed.RevokeTokens()
 	}
-	if diff := cmp.Diff([]int{200, 401, 200}, w.asked("GET", "/repos/octo/shop")); diff != "" {
+	if diff := cmp.Diff([]int{200, 401, 200}, w.statusesOf("GET", "/repos/octo/shop")); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 	api := github.NewClient(access.HTTP())
@@ -88,7 +88,7 @@ func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 	if err := get(ctx, access, w.repo); status(err) != 401 {
 		t.Errorf("refused for good: %v", err)
 	}
-	if got := w.asked("GET", "/repos/octo/shop"); len(got) != 2 {
+	if got := w.statusesOf("GET", "/repos/octo/shop"); len(got) != 2 {
 		t.Errorf("asked %v, want twice", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestRefusedTokensAreReplaced(t *testing.T) {
 		}
 		w.installed.RevokeTokens()
 	}
-	if diff := cmp.Diff([]int{200, 401, 200}, w.asked("GET", "/repos/octo/shop")); diff != "" {
+	if diff := cmp.Diff([]int{200, 401, 200}, w.statusesOf("GET", "/repos/octo/shop")); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 }
@@ -145,9 +145,9 @@ func TestMissingPermissions(t *testing.T) {
 	}
 }
 
-// TestPermissionsAreAskedForAgain checks that they are requested again after an hour, since there may
+// TestPermissionsAreRequestedAgain checks that they are requested again after an hour, since there may
 // have been no event.
-func TestPermissionsAreAskedForAgain(t *testing.T) {
+func TestPermissionsAreRequestedAgain(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read"})
@@ -164,9 +164,9 @@ func TestPermissionsAreAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestEndsAreTold checks that errors are returned at once, without retries: for a suspended
+// TestFinalErrorsAreReturned checks that errors are returned at once, without retries: for a suspended
 // installation, another repository, and after the installation was removed.
-func TestEndsAreTold(t *testing.T) {
+func TestFinalErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	if err := w.installed.Suspend(true); err != nil {
@@ -175,7 +175,7 @@ func TestEndsAreTold(t *testing.T) {
 	if err := get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo); !errors.Is(err, ErrSuspended) {
 		t.Errorf("suspended: %v", err)
 	}
-	if got := w.asked("POST", "/access_tokens"); len(got) != 1 {
+	if got := w.statusesOf("POST", "/access_tokens"); len(got) != 1 {
 		t.Errorf("asked %v, want once", got)
 	}
 	if err := w.installed.Suspend(false); err != nil {
@@ -309,7 +309,7 @@ func TestReplicas(t *testing.T) {
 	w.Forget()
 	access.Recheck(ctx)
 	grants(false)
-	if got := w.asked("POST", "/access_tokens"); len(got) != 0 || publish() != 403 {
+	if got := w.statusesOf("POST", "/access_tokens"); len(got) != 0 || publish() != 403 {
 		t.Errorf("nothing is granted, and new tokens are asked for: %v", got)
 	}
 	if err := w.installed.AcceptPermissions(); err != nil {

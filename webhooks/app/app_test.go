@@ -101,7 +101,7 @@ func (w *env) config() Config {
 }
 
 // asked returns the statuses of the requests with a method and a suffix of the path.
-func (w *env) asked(method, path string) (statuses []int) {
+func (w *env) statusesOf(method, path string) (statuses []int) {
 	for _, r := range w.Requests() {
 		if r.Method == method && strings.HasSuffix(r.Path, path) {
 			statuses = append(statuses, r.Status)
@@ -119,7 +119,7 @@ func TestSelf(t *testing.T) {
 			t.Errorf("%q %v", login, err)
 		}
 	}
-	if got := w.asked("GET", "/app"); len(got) != 1 {
+	if got := w.statusesOf("GET", "/app"); len(got) != 1 {
 		t.Errorf("asked %v, want once", got)
 	}
 }

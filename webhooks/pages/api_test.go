@@ -93,7 +93,7 @@ func (s *apiSite) call(method, path, token, body string, header ...string) answe
 	return got
 }
 
-func TestAPIGivesScans(t *testing.T) {
+func TestAPIReturnsScans(t *testing.T) {
 	t.Parallel()
 	s := newAPISite(t, nil)
 	s.put(scanOf(1), nil)

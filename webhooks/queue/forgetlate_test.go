@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestForgottenIsNotToldOf checks that a write which is about to create the first record of a scan -
+// TestForgottenScanIsNotRestored checks that a write which is about to create the first record of a scan -
 // because its job was replaced, or claimed - does not restore the scan when its job is forgotten
 // meanwhile.
-func TestForgottenIsNotToldOf(t *testing.T) {
+func TestForgottenScanIsNotRestored(t *testing.T) {
 	t.Parallel()
 	q := openEmbedded(t)
 	old, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})

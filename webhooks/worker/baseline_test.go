@@ -79,8 +79,8 @@ func TestPushMoved(t *testing.T) {
 	w.want("check runs of the present one", w.checks(now), []string{})
 }
 
-// TestPushNotTold checks that a baseline that code scanning rejects counts as none.
-func TestPushNotTold(t *testing.T) {
+// TestRejectedBaseline checks that a baseline that code scanning rejects counts as none.
+func TestRejectedBaseline(t *testing.T) {
 	for name, set := range map[string]func(w *env){
 		"no permission": func(w *env) {
 			w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write"})

@@ -76,7 +76,7 @@ func TestStaleCommentRefused(t *testing.T) {
 			w.hub.Intercept(test.rule)
 			job := w.pull()
 			w.work()
-			w.want("check run", w.says(w.shop.Pull(1).HeadSHA), "completed failure: "+failedTitle)
+			w.want("check run", w.newestCheckRun(w.shop.Pull(1).HeadSHA), "completed failure: "+failedTitle)
 			w.want("record", w.state(job.ID), "failed failure")
 			w.want("scanned twice", w.scanner.count() > 2, test.corrected)
 			w.want("corrected", strings.Contains(w.body(), ":x: **preadmit**: the newest"), test.corrected)

@@ -70,26 +70,26 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUntold checks that a failure that GitHub temporarily does not accept is reported later: an older
+// TestFailureIsReportedLater checks that a failure that GitHub temporarily does not accept is reported later: an older
 // verdict on the same head, against a base without policies, must not stay for it.
-func TestUntold(t *testing.T) {
+func TestFailureIsReportedLater(t *testing.T) {
 	w := newEnv(t)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	w.must(w.shop.SetBase(1, "lenient"))
 	w.pull()
 	w.work()
 	head := w.shop.Pull(1).HeadSHA
-	w.want("before", w.says(head), "completed success: no findings")
+	w.want("before", w.newestCheckRun(head), "completed success: no findings")
 	w.must(w.shop.SetBase(1, "main"))
 	w.scanner.on(func(context.Context, jailed.Request) error {
 		w.scanner.on(func(context.Context, jailed.Request) error { return death() })
-		w.want("during", w.says(head), "in_progress: Judging")
+		w.want("during", w.newestCheckRun(head), "in_progress: Judging")
 		w.hub.Intercept(githubtest.Rule{Method: "PATCH", Times: 8, Status: 502})
 		return death()
 	})
 	job := w.pull()
 	w.work()
-	w.want("after", w.says(head), "completed failure: The scan could not be completed")
+	w.want("after", w.newestCheckRun(head), "completed failure: The scan could not be completed")
 	w.want("record", w.state(job.ID), "failed failure")
 	w.want("scans", w.scanner.count() > 2, true)
 	dead, err := w.queue.Dead(t.Context(), 10)

@@ -198,7 +198,7 @@ func TestApprovalOfSharedHead(t *testing.T) {
 				w.pull()
 			}
 			w.work()
-			if got := w.says(sha); !strings.HasPrefix(got, "completed success: ") {
+			if got := w.newestCheckRun(sha); !strings.HasPrefix(got, "completed success: ") {
 				t.Errorf("check run %q", got)
 			}
 		})

@@ -86,6 +86,6 @@ func TestApprovalOutlivesReport(t *testing.T) {
 	w.enqueue(queue.Job{Pull: 2, Fresh: true, Reason: "check_run.rerequested"})
 	w.work()
 	head := w.shop.Pull(2).HeadSHA
-	w.want("newest check run", w.says(head), told)
+	w.want("newest check run", w.newestCheckRun(head), told)
 	w.want("scans", w.scanner.count(), 2)
 }

@@ -20,7 +20,7 @@ func (w *env) other() int {
 }
 
 // says returns the newest check run of a commit, which is the one that counts.
-func (w *env) says(sha string) string {
+func (w *env) newestCheckRun(sha string) string {
 	w.t.Helper()
 	all := w.checks(sha)
 	if len(all) == 0 {
@@ -40,7 +40,7 @@ func TestSharedHead(t *testing.T) {
 	job := w.enqueue(queue.Job{Pull: other})
 	w.work()
 	w.want("record of the other", w.state(job.ID), "completed success")
-	w.want("with another that passes", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("with another that passes", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 	if runs := w.hub.CheckRuns(); !strings.Contains(runs[len(runs)-1].Summary, "- #2: success, ") {
 		t.Errorf("summary %q", runs[len(runs)-1].Summary)
 	}
@@ -52,7 +52,7 @@ func TestSharedHead(t *testing.T) {
 	w.must(w.shop.ClosePull(1))
 	w.pull()
 	w.work()
-	w.want("without the one that fails", w.says(sha), "completed success: no findings")
+	w.want("without the one that fails", w.newestCheckRun(sha), "completed success: no findings")
 	scans = w.scanner.count()
 	w.pull() // again, like a redelivery
 	w.work()
@@ -74,9 +74,9 @@ func TestSharedHeadUnjudged(t *testing.T) {
 	w.must(err)
 	defer worker.workDir.close()
 	worker.work(claim)
-	w.want("before the other is judged", w.says(sha), "completed failure: #1: waiting for the verdict")
+	w.want("before the other is judged", w.newestCheckRun(sha), "completed failure: #1: waiting for the verdict")
 	w.work()
-	w.want("after", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("after", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 }
 
 // TestSharedHeadAtOnce checks that of pull requests with the same head that are judged concurrently none
@@ -97,7 +97,7 @@ func TestSharedHeadAtOnce(t *testing.T) {
 	release()
 	w.idle()
 	stop()
-	if got := w.says(sha); !strings.HasPrefix(got, "completed success: ") {
+	if got := w.newestCheckRun(sha); !strings.HasPrefix(got, "completed success: ") {
 		t.Errorf("check run %q", got)
 	}
 }
@@ -113,12 +113,12 @@ func TestSharedHeadMoves(t *testing.T) {
 	w.pull()
 	w.enqueue(queue.Job{Pull: other})
 	w.work()
-	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("both", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
 	w.pull()
 	w.work()
-	w.want("the one that stayed", w.says(sha), "completed success: no findings")
-	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: no findings")
+	w.want("the one that stayed", w.newestCheckRun(sha), "completed success: no findings")
+	w.want("the one that moved", w.newestCheckRun(w.shop.Pull(1).HeadSHA), "completed success: no findings")
 }
 
 // TestSharedHeadOfFork checks that a pull request of a fork that is not judged does not hide the failure
@@ -137,7 +137,7 @@ func TestSharedHeadOfFork(t *testing.T) {
 	w.hub.Intercept(githubtest.Rule{Path: sha + "/pulls", Status: 404, Message: "Not Found", Times: 100})
 	w.enqueue(queue.Job{Pull: n})
 	w.work()
-	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("check run", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 }
 
 // TestSharedHeadInVain checks that pull requests that fail, or must not be judged, do not enqueue each
@@ -160,7 +160,7 @@ func TestSharedHeadInVain(t *testing.T) {
 				w.enqueue(queue.Job{Pull: n})
 			}
 			w.work()
-			if got := w.says(w.shop.Pull(pulls[0]).HeadSHA); !strings.HasSuffix(got, title) {
+			if got := w.newestCheckRun(w.shop.Pull(pulls[0]).HeadSHA); !strings.HasSuffix(got, title) {
 				t.Errorf("check run %q", got)
 			}
 			if n := len(w.queue.Scans(queue.ScanFilter{})); n > 6 {
@@ -178,14 +178,14 @@ func TestSharedHeadGroup(t *testing.T) {
 	w.must(err)
 	w.enqueue(queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef})
 	w.work()
-	w.want("group", w.says(g.HeadSHA), told)
+	w.want("group", w.newestCheckRun(g.HeadSHA), told)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	w.must(w.shop.SetBranch("group", g.HeadSHA))
 	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "group", Base: "lenient"})
 	w.must(err)
 	w.enqueue(queue.Job{Pull: n})
 	w.work()
-	w.want("check run", w.says(g.HeadSHA), "completed failure: the merge queue: 1 denied")
+	w.want("check run", w.newestCheckRun(g.HeadSHA), "completed failure: the merge queue: 1 denied")
 }
 
 // TestCheckRunOfPage checks that a passing check run counts as the pull request's own if its details URL

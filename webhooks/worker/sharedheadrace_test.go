@@ -54,7 +54,7 @@ func TestSharedHeadOvertaken(t *testing.T) {
 	w.idle()
 	stop()
 	w.want("record", w.state(job.ID), "completed failure")
-	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("check run", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 }
 
 // TestSharedHeadLeftBehind checks that the pull requests that keep a head are judged again when another
@@ -70,7 +70,7 @@ func TestSharedHeadLeftBehind(t *testing.T) {
 	w.work()
 	w.enqueue(queue.Job{Pull: other})
 	w.work()
-	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("both", w.newestCheckRun(sha), "completed failure: #1: 1 denied")
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
 	w.pull()
 	claim, err := w.queue.Next(t.Context())
@@ -78,5 +78,5 @@ func TestSharedHeadLeftBehind(t *testing.T) {
 	w.pull()
 	w.must(claim.Done(t.Context())) // superseded
 	w.work()
-	w.want("the one that stayed", w.says(sha), "completed success: no findings")
+	w.want("the one that stayed", w.newestCheckRun(sha), "completed success: no findings")
 }

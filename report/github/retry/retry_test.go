@@ -42,8 +42,8 @@ type noWait struct{ SystemClock }
 
 func (noWait) Sleep(context.Context, time.Duration) error { return nil }
 
-// TestPermanentErrorsAreNotAskedAgain: they are not retried, and are returned unchanged.
-func TestPermanentErrorsAreNotAskedAgain(t *testing.T) {
+// TestPermanentErrorsAreNotRetried: they are not retried, and are returned unchanged.
+func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	cause := errors.New("suspended")
 	for err, want := range map[error]int{final{cause}: 1, cause: 5} {
 		asked := 0
