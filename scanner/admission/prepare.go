@@ -163,7 +163,7 @@ func (e *NeverStoredError) Error() string {
 // unknownFields are fields of an object and of the old object that have stand-ins.
 type unknownFields struct{ object, old []render.Unknown }
 
-// preparation is the processing of one ask.
+// preparation is the processing of a client request.
 type preparation struct {
 	cluster         *Cluster
 	handler         *handler

@@ -13,11 +13,17 @@ func (c *Change) ObjectsOfOtherUsers() []*admission.Object {
 	var objects []*admission.Object
 	for _, root := range c.Head.Found.Roots {
 		before, ok := c.Base.Root(root.RootID)
-		if ok && c.Touched[root.RootID] && userOf(before) != userOf(root) {
+		if ok && c.Touched[root.RootID] && userOf(before) != userOf(root) && IsApplied(root) {
 			objects = append(objects, c.Head.Roots[root.RootID].All()...)
 		}
 	}
 	return objects
+}
+
+// IsApplied reports whether the deployer of a root applies it: not while it is suspended, nor if its AppProject
+// forbids the sync.
+func IsApplied(root render.Root) bool {
+	return !Suspended(root) && (root.Unit == nil || root.Unit.Application == nil || len(root.Unit.Application.Forbidden) == 0)
 }
 
 // userOf returns the user that a root's unit names; empty if it names none.

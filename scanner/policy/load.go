@@ -205,7 +205,7 @@ type acceptance struct {
 	mutationBinding *MutationBinding
 }
 
-// accept creates an object in a cluster. ask is complete except for the object.
+// accept creates an object in a cluster. in is complete except for the object.
 func accept(ctx context.Context, cluster *admission.Cluster, in admission.ClientRequest, o *admission.Object) acceptance {
 	a := acceptance{object: o}
 	served := o

@@ -37,6 +37,9 @@ func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
 // NoteUsers marks the pairs of a root whose base version another user applied than applies the head's. It
 // determines the policies that may decide differently for that reason.
 func (s *Servers) NoteUsers(c *change.Change, h *RootReview, pairs []Pair, now user.Info) []Pair {
+	if root, ok := c.Head.Root(h.Root); ok && !change.IsApplied(root) {
+		return pairs
+	}
 	t := s.Target
 	for i := range pairs {
 		p := &pairs[i]
