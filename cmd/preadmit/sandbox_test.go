@@ -93,7 +93,7 @@ apps: Deployment.apps/other/web: no
 preadmit: loaded 0 objects of 1 root; 3 objects above not
 preadmit: left out 1 object that several roots define, but for the first: --target or --roots choose
 preadmit: made 1 Namespace that nothing loaded defines: shop
-preadmit: made cluster-admin of 1 user whom the state gives no right to apply it: jane
+preadmit: bound cluster-admin to 1 user without the rights to apply the objects: jane
 `
 	if out.String() != want {
 		t.Errorf("it says\n%s\nwant\n%s", &out, want)

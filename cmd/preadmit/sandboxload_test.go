@@ -126,7 +126,7 @@ func TestSandboxUpdateOutput(t *testing.T) {
 		false: "applied ConfigMap/good\n" + refused + "deleted ConfigMap/gone\n" + `preadmit: applied 1 object, deleted 1, refused 1
 preadmit: left 1 Namespace that nothing defines any more, as objects are in it: team
 preadmit: made 1 Namespace that nothing loaded defines: shop
-preadmit: made cluster-admin of 1 user whom the state gives no right to apply it: jane
+preadmit: bound cluster-admin to 1 user without the rights to apply the objects: jane
 `,
 	} {
 		var out bytes.Buffer
