@@ -113,10 +113,10 @@ func TestNamedFilesThatNothingUses(t *testing.T) {
 	if r := judge("app/broken.yaml"); len(r.Findings) != 1 || r.Findings[0].Action != report.ActionError || r.Findings[0].Location.Path != "app/broken.yaml" {
 		t.Errorf("a broken file: got %v", r.Findings)
 	}
-	if r := judge("app/patch.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "likely a patch or a leftover") {
+	if r := judge("app/patch.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "probably a patch, or not used any more") {
 		t.Errorf("a part of an object: got %v, %v", r.Findings, r.Indeterminate)
 	}
-	if r := judge("app/template.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "looks like a template") {
+	if r := judge("app/template.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "a template, which is not rendered") {
 		t.Errorf("a template: got %v, %v", r.Findings, r.Indeterminate)
 	}
 }

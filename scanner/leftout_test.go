@@ -89,7 +89,7 @@ func TestLeftOut(t *testing.T) {
 		"unused no more":      {&unused, taken, nil},
 		"link":                {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"link turned":         {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
-		"template":            {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
+		"template":            {&without, template, []string{"apps/t.yaml of apps: template, is a template"}},
 		"Git LFS":             {&without, pointers, []string{"apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
 		"extension":           {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
 		"submodule anywhere":  {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},

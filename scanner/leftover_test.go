@@ -27,7 +27,7 @@ resources: [cm.yaml]
 		t.Fatalf("report %q", reportLines(r))
 	}
 	why := r.Indeterminate[0].Why
-	if !strings.Contains(why, "spec.selector: Required value") || !strings.Contains(why, "it lies below the kustomization crd, which does not use it") {
+	if !strings.Contains(why, "spec.selector: Required value") || !strings.Contains(why, "it is below the kustomization crd, which does not use it") {
 		t.Errorf("indeterminate: %s", why)
 	}
 	// A manifest outside of any kustomization is meant to be applied.

@@ -56,7 +56,7 @@ func TestUnevaluatedApplicationSets(t *testing.T) {
 		judged         bool
 		gap, remark    string
 	}{
-		"may apply it":         {set: here, judged: true, remark: "1 ApplicationSet is not evaluated and may apply roots that nothing else applies: these 1 are judged"},
+		"may apply it":         {set: here, judged: true, remark: "1 ApplicationSet is not evaluated and may apply roots that no deployer applies: these 1 are judged"},
 		"may apply any":        {set: "'{{repo}}'", judged: true, remark: "1 ApplicationSet is not evaluated"},
 		"is about another":     {set: elsewhere, gap: "no deployer of the repository applies this root", remark: "no deployer of the repository applies 1 root: policies/prod"},
 		"there is none":        {gap: "no deployer of the repository applies this root", remark: "no deployer of the repository applies 1 root"},

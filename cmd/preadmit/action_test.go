@@ -340,7 +340,7 @@ func TestActionRefuses(t *testing.T) {
 		want        string
 	}{
 		{"pull_request_target", "pull_request_target", nil, "pull_request_target is refused"},
-		{"another event", "issues", nil, "the event issues is of no change"},
+		{"another event", "issues", nil, "the event issues has no change"},
 		{"no pull request", "pull_request", nil, "the event pull_request has no pull_request"},
 		{"no group", "merge_group", nil, "the event merge_group has no merge_group"},
 		{"no run", "workflow_run", map[string]string{"INPUT_FROM": "x"}, "the event workflow_run has no workflow_run"},

@@ -190,7 +190,7 @@ func TestFetchFails(t *testing.T) {
 	h := w.repository("resources:\n- URL/file.yaml\n- URL/org/repo//base?ref=nowhere\n- https://127.0.0.1:1/a/b\n- http://example.com/a.yaml\n- git@example.com:a/b\n")
 	has(t, w.fetch(3, h.Dir), "locked    file URL/file.yaml", `there is no branch or tag "nowhere"`, "used at app/kustomization.yaml:3:3",
 		"an address of this host", "only https is fetched", "SSH", "5 artifacts, 4 failed", "4 artifacts could not be fetched")
-	has(t, w.fetch(2, h.Dir, "--check", "--update"), "give either")
+	has(t, w.fetch(2, h.Dir, "--check", "--update"), "use either")
 	if err := os.WriteFile(filepath.Join(h.Dir, lock.FileName), []byte("artifacts: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +212,11 @@ func TestScanOfChange(t *testing.T) {
 
 	text, _ := os.ReadFile(filepath.Join(h.Dir, lock.FileName))
 	evil := w.commit(h, map[string]string{"app/kustomization.yaml": "resources:\n- URL/org/repo//base?ref=" + w.git.Head + "\n"})
-	has(t, scan(3, base, evil), "the change brings it, and the configuration of the base does not allow its URL")
+	has(t, scan(3, base, evil), "the change adds it, and artifacts.allow in the configuration of the base does not allow its URL")
 
 	w.fetch(0, h.Dir)
 	locking := w.commit(h, nil)
-	has(t, scan(3, base, locking), "the change brings it")
+	has(t, scan(3, base, locking), "the change adds it")
 
 	// The same artifact with another content.
 	if _, err := h.Git("reset", "-q", "--hard", base); err != nil {
@@ -273,7 +273,7 @@ func TestFetchSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.commit(h, map[string]string{"clusters/one/other.yaml": strings.Replace(unit, "branch: main", "commit: "+w.git.Before, 1)})
-	has(t, w.run(3, "scan", "--offline", "--base", "main", "--head", "change", h.Dir), "the change brings it")
+	has(t, w.run(3, "scan", "--offline", "--base", "main", "--head", "change", h.Dir), "the change adds it")
 	has(t, w.fetch(0, h.Dir), "1 artifact, 0 failed")
 	w.commit(h, map[string]string{"README.md": "locked"})
 	out := w.run(1, "scan", "--offline", "--base", "main", h.Dir)

@@ -61,7 +61,7 @@ func TestKindsKnownByName(t *testing.T) {
 		"another version": {strings.Replace(release, "/v2", "/v2beta2", 1), releases("false", "", "", ""), "spec.matchConstraints is for another version of HelmRelease.helm.toolkit.fluxcd.io"},
 		"exactly that":    {strings.Replace(release, "/v2", "/v2beta2", 1), releases("false", "    matchPolicy: Exact", "", ""), "passes"},
 		"another kind":    {strings.Replace(strings.Replace(release, "helm.toolkit", "kustomize.toolkit", 1), "HelmRelease", "Kustomization", 1), releases("false", "", "", ""), "passes"},
-		"unknown value":   {strings.Replace(release, "5m", "${INTERVAL}", 1), releases("object.spec.interval == '5m'", "", "", ""), "object.spec.interval, which is not known: it holds ${INTERVAL}"},
+		"unknown value":   {strings.Replace(release, "5m", "${INTERVAL}", 1), releases("object.spec.interval == '5m'", "", "", ""), "object.spec.interval, which is not known: it contains ${INTERVAL}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, judgeUnknown(t, test.object, test.policy), test.want)

@@ -68,12 +68,12 @@ func TestUnknownValues(t *testing.T) {
 	const (
 		pass   = "passes"
 		denied = "denied"
-		team   = "object.metadata.labels.team, which is not known: it holds ${TEAM}"
-		image  = "object.spec.containers[1].image, which is not known: it holds ${IMAGE}"
-		arg    = "object.spec.containers[0].args[1], which is not known: it holds ${ARG}"
-		host   = "object.spec.hostNetwork, which is not known: it holds ${HOST}"
-		class  = "object.spec.priorityClassName, which is not known: it holds ${CLASS}"
-		key    = "object.metadata.annotations, which is not known: it holds ${KEY}"
+		team   = "object.metadata.labels.team, which is not known: it contains ${TEAM}"
+		image  = "object.spec.containers[1].image, which is not known: it contains ${IMAGE}"
+		arg    = "object.spec.containers[0].args[1], which is not known: it contains ${ARG}"
+		host   = "object.spec.hostNetwork, which is not known: it contains ${HOST}"
+		class  = "object.spec.priorityClassName, which is not known: it contains ${CLASS}"
+		key    = "object.metadata.annotations, which is not known: it contains ${KEY}"
 	)
 	for expression, want := range map[string]string{
 		// values
@@ -239,11 +239,11 @@ func TestUnknownParts(t *testing.T) {
 		"message":                       {[]string{strings.Replace(podPolicy("false", "", "", ""), "message: denied", `messageExpression: "'team ' + object.metadata.labels.team"`, 1)}, "team ${TEAM}"},
 		"audit annotation":              {[]string{podPolicy("true", "", "  auditAnnotations: [{key: k, valueExpression: \"string(10 / (object.metadata.labels.team.size() - 7))\"}]", "")}, "spec.auditAnnotations may depend on values that are not known"},
 		"audit annotation that fails":   {[]string{podPolicy("true", "", "  auditAnnotations: [{key: k, valueExpression: 'string(object.metadata.labels.none)'}]", "")}, "no such key: none"},
-		"object selector":               {[]string{podPolicy("false", "    objectSelector: {matchLabels: {team: a}}", "", "")}, "spec.matchConstraints.objectSelector asks for a label: metadata.labels.team is not known"},
+		"object selector":               {[]string{podPolicy("false", "    objectSelector: {matchLabels: {team: a}}", "", "")}, "spec.matchConstraints.objectSelector reads a label: metadata.labels.team is not known"},
 		"object selector that excludes": {[]string{podPolicy("false", "    objectSelector: {matchLabels: {team: a, app: db}}", "", "")}, "passes"},
 		"object selector of others":     {[]string{podPolicy("false", "    objectSelector: {matchLabels: {app: web}}", "", "")}, "denied"},
-		"object selector of a binding":  {[]string{podPolicy("false", "", "", "  matchResources:\n    objectSelector: {matchLabels: {team: a}}")}, "spec.matchResources.objectSelector asks for a label"},
-		"label of the namespace":        {[]string{podPolicy("false", prodOnly, "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, `spec.matchConstraints.namespaceSelector asks for a label of namespace "shop": metadata.labels.env is not known`},
+		"object selector of a binding":  {[]string{podPolicy("false", "", "", "  matchResources:\n    objectSelector: {matchLabels: {team: a}}")}, "spec.matchResources.objectSelector reads a label"},
+		"label of the namespace":        {[]string{podPolicy("false", prodOnly, "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, `spec.matchConstraints.namespaceSelector reads a label of namespace "shop": metadata.labels.env is not known`},
 		"namespaceObject":               {[]string{podPolicy("namespaceObject.metadata.labels.env == 'x'", "", "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, "namespaceObject.metadata.labels.env, which is not known"},
 		"param":                         {[]string{podPolicy("params.data.max == '3'", "", param, ref), limits("${MAX}")}, "params.data.max, which is not known"},
 		"known part of a param":         {[]string{podPolicy("params.data.min == '2'", "", param, ref), limits("${MAX}")}, "denied"},

@@ -101,13 +101,13 @@ func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 		// empty for a pass.
 		denied, why string
 	}{
-		{"a selector needs labels of a namespace nobody defines", []string{deny("false", prodOnly, "", "")}, "", `asks for labels of namespace "shop", which nothing defines`},
+		{"a selector needs labels of a namespace nobody defines", []string{deny("false", prodOnly, "", "")}, "", `reads labels of namespace "shop", which is not defined`},
 		{"the namespace is defined and matches", []string{deny("false", prodOnly, "", ""), namespaceShop}, "denied", ""},
 		{"the namespace is defined and does not match", []string{deny("false", "    namespaceSelector: {matchLabels: {env: dev}}", "", ""), namespaceShop}, "", ""},
 		{"the name of a namespace is always known", []string{deny("false", "    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}", "", "")}, "denied", ""},
 		{"another name excludes, whatever other labels", []string{deny("false", "    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other, env: prod}}", "", "")}, "", ""},
 		{"labels do not matter when the object selector excludes", []string{deny("false", prodOnly+"\n    objectSelector: {matchLabels: {a: b}}", "", "")}, "", ""},
-		{"the binding's selector needs labels", []string{deny("false", "", "", "  matchResources:\n"+prodOnly)}, "", "spec.matchResources.namespaceSelector asks for labels"},
+		{"the binding's selector needs labels", []string{deny("false", "", "", "  matchResources:\n"+prodOnly)}, "", "spec.matchResources.namespaceSelector reads labels"},
 		{"an expression reads the namespace", []string{deny("has(namespaceObject.metadata.labels.env)", "", "", "")}, "", "reads namespaceObject"},
 		{"an expression reads a known namespace", []string{deny("namespaceObject.metadata.labels.env != 'prod'", "", "", ""), namespaceShop}, "denied", ""},
 		{"the namespace is not read when it does not matter", []string{deny("object.metadata.name != 'settings' && has(namespaceObject.metadata)", "", "", "")}, "denied", ""},

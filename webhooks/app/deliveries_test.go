@@ -112,7 +112,7 @@ func TestManifest(t *testing.T) {
 		t.Errorf("%v %v", made, err)
 	}
 	for _, bad := range []string{code, "", "../app", strings.Repeat("x", 300)} {
-		if _, err := Convert(ctx, w.URL, bad); err == nil || bad != "" && strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "begin again") {
+		if _, err := Convert(ctx, w.URL, bad); err == nil || bad != "" && strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "start again") {
 			t.Errorf("the code %q: %v", bad, err)
 		}
 	}

@@ -99,7 +99,7 @@ func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
 	got, _, err := c.Apps.CompleteAppManifest(ctx, code)
 	if err != nil {
 		// The path of the request contains the code, and errors contain the path.
-		return Credentials{}, fmt.Errorf("%s: %s: begin again at the setup page", doing, strings.ReplaceAll(a.redact(err.Error()), code, hidden))
+		return Credentials{}, fmt.Errorf("%s: %s: start again at the setup page", doing, strings.ReplaceAll(a.redact(err.Error()), code, hidden))
 	}
 	out := Credentials{
 		ID: got.GetID(), Slug: got.GetSlug(), ClientID: got.GetClientID(), ClientSecret: got.GetClientSecret(),

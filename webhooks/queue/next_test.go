@@ -227,7 +227,7 @@ func TestKillers(t *testing.T) {
 	}
 	none(t, q, 200*time.Millisecond)
 	letters, _ := q.Dead(t.Context(), 0)
-	if len(letters) != 1 || letters[0].Job.ID != a.ID || !strings.Contains(letters[0].Why, "died 4 times while working on it and on nothing else") {
+	if len(letters) != 1 || letters[0].Job.ID != a.ID || !strings.Contains(letters[0].Why, "died 4 times while it worked only on this job") {
 		t.Errorf("letters: %+v", letters)
 	}
 	wantStates(t, q, map[string]queue.State{a.ID: queue.Failed})

@@ -49,7 +49,7 @@ func TestCommand(t *testing.T) {
 		{name: "outsider explains", author: "mallory", command: "/preadmit explain 1", reaction: "-1", scans: 1},
 		{name: "explain", author: "octo", command: "/preadmit explain 1", reaction: "+1", scans: 1, reply: "Finding 1 of 1:\n\n### :x: preadmit: 1 denied"},
 		{name: "no such finding", author: "octo", command: "/preadmit explain 2", reaction: "+1", scans: 1,
-			reply: "There is no finding 2: the change brings 1.\n\n1. `app/new.yaml:5` `no-deny`\n"},
+			reply: "There is no finding 2: the change has 1.\n\n1. `app/new.yaml:5` `no-deny`\n"},
 		{name: "no report", author: "octo", command: "/preadmit explain 1", unjudged: true, reaction: "confused"},
 		{name: "no number", author: "octo", command: "/preadmit explain 99999999999999999999", reaction: "confused", scans: 1},
 		{name: "no command", author: "octo", command: "/preadmit dance", reaction: "confused", scans: 1},

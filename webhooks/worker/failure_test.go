@@ -36,7 +36,7 @@ func TestFailures(t *testing.T) {
 		{"a process that dies", scanning(&jailed.DeathError{Death: jailed.Death{Why: "ran out of memory", Root: "app"}, Tries: 8}), "ran out of memory", 1, 1},
 		{"panic", func(w *env) {
 			w.scanner.on(func(context.Context, jailed.Request) error { panic("::error::a secret of the repository") })
-		}, "a mistake in preadmit", 1, 3},
+		}, "an internal error of preadmit", 1, 3},
 		{"broken configuration", func(w *env) {
 			w.must(second(w.shop.Push("main", githubtest.Files{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: \"`@all`\"\n"})))
 		}, ".preadmit.yaml:3", 0, 1},

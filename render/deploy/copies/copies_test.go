@@ -43,7 +43,7 @@ func TestPartOf(t *testing.T) {
 		{"a file over itself", "[{from: '@r/a.yaml', to: '@artifact/x/a.yaml'}, {from: '@r/a.yaml', to: '@artifact/x/a.yaml'}]", ". at x: a.yaml a.yaml"},
 		{"a strategy that is the default", "[{from: '@r/a.yaml', to: '@artifact/', strategy: Overwrite}]", ". at .: a.yaml"},
 
-		{"a file of another name", "[{from: '@r/apps/base/a.yaml', to: '@artifact/apps/base'}]", `from "@r/apps/base/a.yaml" to "@artifact/apps/base", which gives a file another name: that is not supported`},
+		{"a file of another name", "[{from: '@r/apps/base/a.yaml', to: '@artifact/apps/base'}]", `from "@r/apps/base/a.yaml" to "@artifact/apps/base", which renames a file: that is not supported`},
 		{"two places", "[{from: '@r/apps/base/', to: '@artifact/apps/'}, {from: '@r/apps/prod/', to: '@artifact/apps/prod/'}]", `from "@r/apps/prod/" to "@artifact/apps/prod/", another place than the other files have: that is not supported`},
 		{"two places that are one in the artifact", "[{from: '@r/apps/base/**', to: '@artifact/'}, {from: '@r/apps/prod/**', to: '@artifact/'}]", `from "@r/apps/prod/**" to "@artifact/", another place than the other files have: that is not supported`},
 		{"nothing there", "[{from: '@r/apps/none/', to: '@artifact/'}]", `from "@r/apps/none/" to "@artifact/", which its source does not have`},
