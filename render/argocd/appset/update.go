@@ -46,12 +46,8 @@ func (s *set) updates() bool {
 
 // leave returns an Application with the fields of ignoreApplicationDifferences as they were.
 func (s *set) leave(was, now json.RawMessage) Updated {
-	var old, object map[string]any
-	for data, into := range map[*json.RawMessage]*map[string]any{&was: &old, &now: &object} {
-		_ = kjson.UnmarshalCaseSensitivePreserveInts(*data, into) // preadmit encoded it
-	}
+	old, object := decoded(was), decoded(now)
 	metadata, _ := object["metadata"].(map[string]any)
-	out := Updated{Object: now}
 	var left []string
 	for _, d := range s.Spec.IgnoreApplicationDifferences {
 		if d.Name != "" && d.Name != metadata["name"] {
@@ -69,12 +65,19 @@ func (s *set) leave(was, now json.RawMessage) Updated {
 			}
 		}
 	}
-	if len(left) > 0 {
-		slices.Sort(left)
-		out.Object = tree.Encode(object)
-		out.Note = fmt.Sprintf("keeps %s as before the change: ignoreApplicationDifferences of its ApplicationSet leaves that to others", strings.Join(slices.Compact(left), ", "))
+	if len(left) == 0 {
+		return Updated{Object: now}
 	}
-	return out
+	slices.Sort(left)
+	return Updated{
+		Object: tree.Encode(object),
+		Note:   fmt.Sprintf("keeps %s as before the change: ignoreApplicationDifferences of its ApplicationSet leaves that to others", strings.Join(slices.Compact(left), ", ")),
+	}
+}
+
+func decoded(app json.RawMessage) (object map[string]any) {
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(app, &object) // preadmit encoded it
+	return object
 }
 
 // leaveField sets a field of an object to what it was. same is set if it was equal. known is false if that is not known:
