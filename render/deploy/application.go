@@ -173,11 +173,11 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 		return from, ""
 	}
 	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: s.GitRevision(), Submodules: true}
-	said := fmt.Sprintf("its source is not this repository but %s", s.RepoURL)
+	source := fmt.Sprintf("its source is not this repository but %s", s.RepoURL)
 	if e.isOwn(s.RepoURL) {
-		said = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)
+		source = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)
 	}
-	top, absent := e.renderer.Tree().Mounted(said, from.Artifact.Requested())
+	top, absent := e.renderer.Tree().Mounted(source, from.Artifact.Requested())
 	if absent != "" {
 		return from, absent
 	}

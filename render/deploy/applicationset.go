@@ -36,11 +36,11 @@ func (e *expander) gitTop(url, revision string) (string, error) {
 	if e.isSelfSource(s) {
 		return ".", nil
 	}
-	said := fmt.Sprintf("the repository of the generator is not this one but %s", url)
+	source := fmt.Sprintf("the repository of the generator is not this one but %s", url)
 	if e.isOwn(url) {
-		said = fmt.Sprintf("the generator reads the revision %s of this repository, not what the change makes of it", revision)
+		source = fmt.Sprintf("the generator reads the revision %s of this repository, not what the change makes of it", revision)
 	}
-	top, absent := e.renderer.Tree().Mounted(said, artifact.Artifact{Kind: artifact.Git, URL: url, Version: s.GitRevision(), Submodules: true})
+	top, absent := e.renderer.Tree().Mounted(source, artifact.Artifact{Kind: artifact.Git, URL: url, Version: s.GitRevision(), Submodules: true})
 	if absent != "" {
 		return "", errors.New(absent)
 	}

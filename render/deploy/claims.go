@@ -36,10 +36,10 @@ func (e *expander) claim(n *node) {
 	}
 	e.indexFiles()
 	needs, _ := e.needs(n.root)
-	failed, isFlux := needs.Problem != nil, n.object != nil
+	failed, isFlux, ofCharts := needs.Problem != nil, n.object != nil, e.isOfCharts(n)
 	for name := range needs.Trace.Reads {
 		for _, id := range e.files[name] {
-			if (n.app == nil || !n.app.HasPlugin()) && !(e.isBootstrap(id) && e.isOfCharts(n)) {
+			if (n.app == nil || !n.app.HasPlugin()) && !(ofCharts && e.isBootstrap(id)) {
 				e.addClaim(id, n)
 			}
 		}

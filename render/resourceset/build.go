@@ -147,7 +147,7 @@ func (b *builder) execute(field, step, text string, resource map[string]any, in 
 func failedTemplate(field string, in *input, err error) error {
 	out := &templateError{field: field, err: err}
 	if e := new(engine.Error); errors.As(err, &e) {
-		out.limit, out.line, out.err = e.Limit || strings.Contains(e.Message, notKnownRandom) || strings.Contains(e.Message, notKnownSlug), e.Line, errors.New("failed to execute the template: "+e.Message)
+		out.limit, out.line, out.err = e.Limit, e.Line, errors.New("failed to execute the template: "+e.Message)
 		if in != nil && in.field == "" && strings.Contains(e.Message, `map has no entry for key "id"`) {
 			out.limit, out.err = true, errors.New("inputs.id follows from the uid of an object in the cluster, which is not known")
 		}

@@ -1,7 +1,6 @@
 package resourceset
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
 // missing are functions of sprig that slim-sprig does not have.
@@ -18,11 +19,10 @@ getHostByName htpasswd initials kebabcase merge mergeOverwrite mulf mustDeepCopy
 nospace randAlpha randAlphaNum randAscii randBytes randNumeric semver semverCompare sha512sum shuffle snakecase
 subf swapcase untitle uuidv4 wrap wrapWith`
 
-// Results of functions that flux-operator has and that are not known here.
-const (
-	notKnownRandom = "the result of randInt is random"
-	notKnownSlug   = "letters that are not ASCII are not supported here"
-)
+// notKnown returns the error of a function of flux-operator whose result is not known here.
+func notKnown(format string, args ...any) error {
+	return &engine.Error{Limit: true, Message: fmt.Sprintf(format, args...)}
+}
 
 // functions returns the functions that templates may call. inputs is the result of the function inputs.
 func functions(inputs map[string]any) template.FuncMap {
@@ -31,7 +31,7 @@ func functions(inputs map[string]any) template.FuncMap {
 		delete(f, name)
 	}
 	f["slugify"] = slugify
-	f["randInt"] = func(int, int) (int, error) { return 0, errors.New(notKnownRandom) }
+	f["randInt"] = func(int, int) (int, error) { return 0, notKnown("the result of randInt is random") }
 	f["inputs"] = func() any { return inputs }
 	f["toYaml"] = func(v any) string {
 		text, _ := toYaml(v) // empty on an error
@@ -59,7 +59,7 @@ func slugify(text string) (string, error) {
 	for _, r := range strings.ToLower(strings.TrimSpace(text)) {
 		switch {
 		case r >= 0x80:
-			return "", fmt.Errorf("slugify of %q: %s", text, notKnownSlug)
+			return "", notKnown("slugify of %q: letters that are not ASCII are not supported here", text)
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
 			out.WriteRune(r)
 		case r == '\'' || r == '"':

@@ -40,18 +40,18 @@ func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
 	return name, err
 }
 
-// Mounted returns the directory with the files of an artifact. If there is none, absent is the text of said, followed by
-// the reason.
-func (t *Tree) Mounted(said string, a artifact.Artifact) (dir, absent string) {
+// Mounted returns the directory with the files of an artifact. If there is none, absent is the description of
+// the source, followed by the reason.
+func (t *Tree) Mounted(source string, a artifact.Artifact) (dir, absent string) {
 	dir, ok, err := t.Mount(a)
 	missing := new(artifact.MissingError)
 	switch {
 	case !ok:
-		return "", said + ", which is not fetched: preadmit fetch gets it"
+		return "", source + ", which is not fetched: preadmit fetch gets it"
 	case errors.As(err, &missing):
-		return "", fmt.Sprintf("%s, which is not there: %s; %s", said, missing.Why, missing.Hint)
+		return "", fmt.Sprintf("%s, which is not there: %s; %s", source, missing.Why, missing.Hint)
 	case err != nil:
-		return "", fmt.Sprintf("%s, which cannot be used: %v", said, err)
+		return "", fmt.Sprintf("%s, which cannot be used: %v", source, err)
 	}
 	return dir, ""
 }

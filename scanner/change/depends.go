@@ -1,6 +1,7 @@
 package change
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -37,7 +38,8 @@ func unitOf(root render.Root) unit { return unit{root.Cluster, root.Object} }
 
 // dependencies returns the units that a unit of Flux depends on (spec.dependsOn).
 func dependencies(root render.Root) []unit {
-	if root.Unit == nil || root.Kind != render.KindFlux && root.Kind != render.KindHelm || root.Object == (render.ObjectRef{}) {
+	if root.Unit == nil || root.Kind != render.KindFlux && root.Kind != render.KindHelm || root.Object == (render.ObjectRef{}) ||
+		!bytes.Contains(root.Unit.Object, []byte(`"dependsOn"`)) { // most have none
 		return nil
 	}
 	var object struct {
@@ -69,17 +71,14 @@ const maxPath = 10
 
 // Blocked returns the units of the head that the change makes wait for themselves by spec.dependsOn.
 func (c *Change) Blocked() (all []Blocked) {
-	was := map[unit]unit{}
-	if c.Base != nil {
+	now, was := blocked(c.Head.Found.Roots), map[unit]unit{}
+	if len(now) > 0 && c.Base != nil {
 		was = blocked(c.Base.Found.Roots)
 	}
-	now := blocked(c.Head.Found.Roots)
 	for _, root := range c.Head.Found.Roots {
 		u := unitOf(root)
-		if _, waited := was[u]; waited || dependencies(root) == nil {
-			continue
-		}
-		if _, waits := now[u]; !waits {
+		_, waits := now[u]
+		if _, waited := was[u]; waited || !waits {
 			continue
 		}
 		b := Blocked{Root: root, Path: []render.ObjectRef{u.object}}

@@ -200,7 +200,8 @@ type Error struct {
 	// Line is the line of the innermost executed action.
 	Line    int
 	Message string
-	// Limit is set when the template may be correct, but costs more than the limits allow.
+	// Limit is set when the template may be correct, but its result is not known: it costs more than the limits allow, or
+	// a function returned an *Error with Limit.
 	Limit bool
 }
 
