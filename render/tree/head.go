@@ -11,6 +11,30 @@ func Head(object []byte) (apiVersion, kind, rest []byte, ok bool) {
 	return apiVersion, kind, rest, ok
 }
 
+// Value returns the object at the beginning of a JSON text; nil for other texts.
+func Value(text []byte) []byte {
+	if len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return text[:i+1]
+			}
+		}
+	}
+	return nil
+}
+
 // member returns the string value of a member at the beginning of a text, if it has no escapes.
 func member(text []byte, begin string) (value, rest []byte, ok bool) {
 	if text, ok = bytes.CutPrefix(text, []byte(begin)); !ok {

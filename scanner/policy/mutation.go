@@ -83,8 +83,9 @@ func (a *Applier) Applications(req *admission.Request) []Application {
 	if a.engine.exempt[req.GetResource().GroupResource()] {
 		return nil
 	}
-	var all []Application
-	for _, h := range a.engine.candidates(req) {
+	candidates := a.engine.candidates(req)
+	all := make([]Application, 0, len(candidates))
+	for _, h := range candidates {
 		if one := a.application(h, req); len(one.Bindings) > 0 || one.Unknown != "" {
 			all = append(all, one)
 		}

@@ -92,8 +92,11 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 
 // Expires reports whether a cluster deletes an object some time after it has run.
 func Expires(o *admission.Object) bool {
+	if o.GroupVersionKind().Kind != "Job" { // Content is kept
+		return false
+	}
 	spec, _ := o.Content()["spec"].(map[string]any)
-	return o.GroupVersionKind().Kind == "Job" && spec["ttlSecondsAfterFinished"] != nil
+	return spec["ttlSecondsAfterFinished"] != nil
 }
 
 // isHook reports whether a pair is a hook that is created or updated.

@@ -180,7 +180,7 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 	metadata, _ := manifest["metadata"].(map[string]any)
 	time, has := metadata["creationTimestamp"]
 	isNull := has && time == nil || a.written && a.by == Flux && !isUnchanged(a.model.Kind)
-	if isNull {
+	if isNull && has {
 		of, _ := content["metadata"].(map[string]any)
 		content, of = maps.Clone(content), maps.Clone(of)
 		delete(of, "creationTimestamp")
@@ -195,6 +195,9 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 	}
 	if a.last != nil {
 		if merged := runtime.DeepCopyJSON(content); replace(merged, last, manifest) {
+			if isNull {
+				unstructured.RemoveNestedField(merged, "metadata", "creationTimestamp")
+			}
 			obj, err := a.read(&unstructured.Unstructured{Object: merged})
 			return obj, err == nil
 		}

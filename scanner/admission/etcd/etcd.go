@@ -5,6 +5,7 @@ package etcd
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,18 +43,26 @@ func (k Kind) Reread(obj runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
+// codecs has the codecs of protobuf by schema.GroupKind.
+var codecs sync.Map
+
 // protobuf returns the codec of objects in etcd; nil for kinds that are stored as JSON.
 func (k Kind) protobuf() runtime.Codec {
 	codec := builtin.Core()
 	if k.Custom || builtin.CodecOf(k.Group) != codec {
 		return nil
 	}
+	if known, ok := codecs.Load(k.GroupKind()); ok {
+		return known.(runtime.Codec)
+	}
 	versions := codec.Scheme.VersionsForGroupKind(k.GroupKind())
 	if len(versions) == 0 {
 		return nil
 	}
 	serializer := protobuf.NewSerializer(codec.Scheme, codec.Scheme)
-	return codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
+	made := codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
+	codecs.Store(k.GroupKind(), made)
+	return made
 }
 
 // Size returns the size of an object with managed fields in etcd, in bytes.

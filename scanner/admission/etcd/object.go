@@ -34,7 +34,11 @@ func (o *Object) Content(kind schema.GroupVersionKind, interfaces admission.Obje
 	if content, ok := o.versions[kind]; ok {
 		return content, nil
 	}
-	obj, err := admission.ConvertToGVK(o.Copy(), kind, interfaces)
+	obj := o.obj
+	if _, custom := obj.(runtime.Unstructured); custom { // its conversion may change it
+		obj = o.Copy()
+	}
+	obj, err := admission.ConvertToGVK(obj, kind, interfaces)
 	if err != nil {
 		return nil, err
 	}
