@@ -51,6 +51,7 @@ var layers = []string{
 	"internal/testall",
 	"internal/freeport",
 	"internal/heap", "internal/heap/early",
+	"internal/resident",
 	"internal/cputime",
 	"internal/githubtest",
 	"internal/gittest",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/heap"
+	"github.com/preadmit/preadmit/internal/resident"
 )
 
 // exitSignal plus the number of a signal is the exit code after that signal, as in a shell.
@@ -24,6 +25,7 @@ const exitSignal = 128
 const grace = 2 * time.Second
 
 func main() {
+	resident.Release() // of the initialisation of packages
 	var lasting atomic.Bool
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -1,0 +1,2 @@
+// Package resident keeps the resident memory of a process small.
+package resident

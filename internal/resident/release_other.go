@@ -1,0 +1,6 @@
+//go:build !linux
+
+package resident
+
+// Release does nothing: only Linux supports this.
+func Release() {}
