@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
+	admissionv1 "k8s.io/api/admission/v1"
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -162,8 +163,7 @@ func (d *dispatch) requestVariable(kind schema.GroupVersionKind, resource schema
 	if content, ok := d.requests[key]; ok {
 		return content
 	}
-	request := plugincel.CreateAdmissionRequest(d.request, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind))
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(request)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d.admissionRequest(key))
 	if err != nil {
 		content = map[string]any{}
 	}
@@ -172,6 +172,11 @@ func (d *dispatch) requestVariable(kind schema.GroupVersionKind, resource schema
 	}
 	d.requests[key] = content
 	return content
+}
+
+// admissionRequest returns the request as a policy with a resource and kind sees it.
+func (d *dispatch) admissionRequest(key requestKey) *admissionv1.AdmissionRequest {
+	return plugincel.CreateAdmissionRequest(d.request, metav1.GroupVersionResource(key.resource), metav1.GroupVersionKind(key.kind))
 }
 
 // noteReads makes the verdict indeterminate if something unknown was read, or if a limit that no

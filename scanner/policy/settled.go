@@ -100,7 +100,11 @@ func (d *dispatch) keyOfInputs(m match) (key settled.Key, ok bool) {
 		}
 		object, oldObject = orNull(version.Object), orNull(version.OldObject)
 	}
-	key, err := settled.KeyOf(object, oldObject, d.requestVariable(m.kind, m.resource),
+	attributes, err := json.Marshal(d.admissionRequest(at)) // without the objects
+	if err != nil {
+		return key, false
+	}
+	key, err = settled.KeyOf(object, oldObject, string(attributes),
 		d.request.GetResource().String()) // match conditions see it as request.resource
 	if err != nil {
 		return key, false
