@@ -27,7 +27,7 @@ type Engine struct {
 	matcher  *matcher
 	hooks    []hook
 	exempt   map[schema.GroupResource]bool
-	classes  sync.Map // requestClass -> []*hook
+	classes  sync.Map // requestClass -> *class
 	reads    sync.Map // paramKey -> func() readParam
 	// readBytes is the size of the params that were read, in bytes of text.
 	readBytes atomic.Int64
@@ -95,14 +95,14 @@ func (e *Engine) EvaluateBut(ctx context.Context, req *admission.Request, settle
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
 	}
-	candidates := e.candidates(req)
-	for i, h := range candidates {
+	candidates := e.class(req).candidates
+	for i := range candidates {
 		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
 		}
 		d.next = candidates[i+1:]
-		if !settled[h.policy.Name] {
-			d.policy(h)
+		if c := &candidates[i]; !settled[c.policy.Name] {
+			d.policy(c)
 		}
 	}
 	return d.outcome
@@ -116,7 +116,7 @@ type dispatch struct {
 	authorizers authorizers
 	outcome     Outcome
 	// next are the candidates after the current policy.
-	next []*hook
+	next []candidate
 	// requests caches the `request` variable by resource and kind.
 	requests map[requestKey]map[string]any
 	// inputs caches, by the same keys, the keys of the objects and attributes that policies see.
@@ -133,8 +133,8 @@ func (e *Engine) dispatch(ctx context.Context, req *admission.Request) *dispatch
 	}}
 }
 
-func (d *dispatch) policy(h *hook) {
-	m := d.engine.matcher.policy(d.request, h.policy)
+func (d *dispatch) policy(c *candidate) {
+	h, m := c.hook, c.match(d.engine.matcher, d.request)
 	open := unknownSpec(h.policy.Source, "matchConstraints", m.matches)
 	switch {
 	case open != "":
@@ -254,11 +254,12 @@ func (d *dispatch) compiled(h *hook) *compiled {
 	if d.engine.compiler.Settled.Read() {
 		return h.compiled.Get()
 	}
-	for _, next := range d.next {
+	for i := range d.next {
+		next := &d.next[i]
 		if !h.compiled.IsUnderWay() {
 			break
 		}
-		if next.compiled.IsNew() && d.engine.matcher.policy(d.request, next.policy).matches {
+		if next.compiled.IsNew() && next.match(d.engine.matcher, d.request).matches {
 			next.compiled.Get()
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,18 +39,6 @@ type match struct {
 type matcher struct {
 	cluster  *admission.Cluster
 	upstream generic.PolicyMatcher
-	// byRules caches the matches of policies whose match only depends on rules.
-	byRules sync.Map // ruleKey -> match
-}
-
-// ruleKey are the inputs of rules without names.
-type ruleKey struct {
-	constraints  *v1.MatchResources
-	resource     schema.GroupVersionResource
-	kind         schema.GroupVersionKind
-	subresource  string
-	operation    k8sadmission.Operation
-	isNamespaced bool
 }
 
 // isByRules reports whether the match of a policy only depends on rules without names.
@@ -69,20 +56,8 @@ func newMatcher(c *admission.Cluster) *matcher {
 	return &matcher{cluster: c, upstream: generic.NewPolicyMatcher(matching.NewMatcher(namespaceLister{cluster: c}, admission.Client{Cluster: c}))}
 }
 
+// policy returns the match of a policy's constraints.
 func (m *matcher) policy(req *admission.Request, p *Policy) match {
-	if !isByRules(p.Spec.MatchConstraints) {
-		return m.defined(req, p)
-	}
-	key := ruleKey{p.Spec.MatchConstraints, req.GetResource(), req.GetKind(), req.GetSubresource(), req.GetOperation(), req.GetNamespace() != ""}
-	known, ok := m.byRules.Load(key)
-	if !ok {
-		known, _ = m.byRules.LoadOrStore(key, m.defined(req, p))
-	}
-	return known.(match)
-}
-
-// defined returns the match of a policy's constraints.
-func (m *matcher) defined(req *admission.Request, p *Policy) match {
 	definition, unsure := p.ValidatingAdmissionPolicy, ""
 	if c := definition.Spec.MatchConstraints; c != nil {
 		if why := m.unknownNamespace(req, c.NamespaceSelector, "spec.matchConstraints.namespaceSelector"); why != "" {

@@ -73,28 +73,38 @@ func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	return &Applier{NewEngine(cluster, nil, matching)}
 }
 
-// Applications returns the policies that apply to a request, or may, sorted by name.
+// Applications returns the policies that apply to a request, or may, sorted by name. The result must not be
+// modified.
 func (e *Engine) Applications(req *admission.Request) []Application {
 	return (&Applier{e}).Applications(req)
 }
 
-// Applications returns the policies that apply to a request, or may, sorted by name.
+// Applications returns the policies that apply to a request, or may, sorted by name. The result must not be
+// modified.
 func (a *Applier) Applications(req *admission.Request) []Application {
 	if a.engine.exempt[req.GetResource().GroupResource()] {
 		return nil
 	}
-	candidates := a.engine.candidates(req)
-	all := make([]Application, 0, len(candidates))
-	for _, h := range candidates {
-		if one := a.application(h, req); len(one.Bindings) > 0 || one.Unknown != "" {
+	of := a.engine.class(req)
+	if of.set {
+		return of.applications
+	}
+	return a.applicationsOf(of, req)
+}
+
+// applicationsOf returns the policies that apply to a request of a class, or may.
+func (a *Applier) applicationsOf(of *class, req *admission.Request) []Application {
+	all := make([]Application, 0, len(of.candidates))
+	for i := range of.candidates {
+		if one := a.application(&of.candidates[i], req); len(one.Bindings) > 0 || one.Unknown != "" {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-func (a *Applier) application(h *hook, req *admission.Request) Application {
-	m := a.engine.matcher.policy(req, h.policy)
+func (a *Applier) application(c *candidate, req *admission.Request) Application {
+	h, m := c.hook, c.match(a.engine.matcher, req)
 	one := Application{Policy: h.policy.Name, Kind: m.kind}
 	if open := unknownSpec(h.policy.Source, "matchConstraints", m.matches); open != "" {
 		one.Unknown = "of the policy " + open
