@@ -13,7 +13,7 @@ import (
 
 const (
 	// first is the size of the heap, in bytes, at the first garbage collection. Small runs end before.
-	first = 56 << 20
+	first = 52 << 20
 	// minimum is the size at Go's first collection with a growth of 100 percent; it is proportional
 	// to the growth (GOGC in package runtime).
 	minimum = 4 << 20
@@ -21,11 +21,10 @@ const (
 	// because memory on a CI runner is shared.
 	percent = 70
 	// small is the size below which the heap grows by more than percent, up to percentMost.
-	small, percentMost = 64 << 20, 200
-	// long is what small becomes in long runs, by step with each collection after the first few. It
-	// is less than the live size for a large repository while its objects are judged, so that
-	// there are few collections before that.
-	long, step, few = 110 << 20, 8 << 20, 24
+	small, percentMost = 60 << 20, 200
+	// long is what small becomes in long runs, by step with each collection after the first few.
+	// Collections of a small live heap then take little of their time.
+	long, step, few = 200 << 20, 24 << 20, 7
 )
 
 var (
