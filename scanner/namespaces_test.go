@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,50 @@ spec: {policyName: apart, validationActions: [Deny]}
 	found, notes = scan(config.Config{Targets: []config.Target{{Name: "all", Roots: []string{"**"}, Namespace: "shop"}}})
 	if d := cmp.Diff([]string{"shop/a", "shop/b", "shop/c"}, found); d != "" || len(notes) > 0 {
 		t.Error(notes, d)
+	}
+}
+
+// TestDeletedNamespace checks the warning about a deleted Namespace in which the head still has objects, changed
+// or not, and that there is none if nothing stays or the Namespace does.
+func TestDeletedNamespace(t *testing.T) {
+	const (
+		namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n"
+		a         = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}\n"
+		changed   = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}, data: {b: c}}\n"
+		cluster   = "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: shop}, rules: []}\n"
+		other     = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}\n"
+	)
+	tree := func(files ...string) fstest.MapFS {
+		all := fstest.MapFS{}
+		for i := 0; i < len(files); i += 2 {
+			all[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+		}
+		return all
+	}
+	const warned = "app/a.yaml:1 base: Namespace/shop: the change deletes this Namespace, and with it everything in it, but 1 object is still applied in it: ConfigMap a"
+	for _, test := range []struct {
+		name       string
+		base, head fstest.MapFS
+		want       []string
+	}{
+		{"a changed object stays", tree("app/a.yaml", namespace+a), tree("app/a.yaml", changed), []string{warned}},
+		{"an equal object stays", tree("app/a.yaml", namespace+a), tree("app/a.yaml", a), []string{warned}},
+		{"nothing stays", tree("app/a.yaml", namespace+a+cluster), tree("app/a.yaml", cluster+other), nil},
+		{"the Namespace moves", tree("app/a.yaml", namespace+a), tree("app/a.yaml", a, "new/b.yaml", namespace), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := scanner.Scan(t.Context(), scanner.Input{Base: &scanner.Tree{FS: test.base}, Head: scanner.Tree{FS: test.head}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range remarks(r) {
+				got = append(got, fmt.Sprintf("%s:%d %s: %s", d.Location.Path, d.Location.StartLine, d.Location.Tree, d.Message))
+			}
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }
 

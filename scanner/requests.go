@@ -62,6 +62,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 			by, assumed := target.AppliedBy(p.Live, by, assumed)
 			reviews = append(reviews, &review{versioned: versioned, RootReview: h, Pair: p, from: from, user: user, was: c.Target.UserBefore(p, user), applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}
+		out.remarks = append(out.remarks, gaps.DeletedNamespaces(c.Target, root, pairs)...)
 		if len(pairs) > 0 {
 			roots = append(roots, h)
 			out.rules.judgedBy(h)

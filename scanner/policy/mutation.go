@@ -73,8 +73,7 @@ func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	return &Applier{NewEngine(cluster, nil, matching)}
 }
 
-// Applications returns the policies that apply to a request, or may, sorted by name. The result must not be
-// modified.
+// Applications returns what Applier.Applications does, for validating policies.
 func (e *Engine) Applications(req *admission.Request) []Application {
 	return (&Applier{e}).Applications(req)
 }
