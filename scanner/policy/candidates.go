@@ -6,7 +6,6 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 )
@@ -71,7 +70,7 @@ func (e *Engine) class(req *admission.Request) *class {
 		found.set = found.set && h.isByRules()
 	}
 	if found.set {
-		found.applications = (&Applier{e}).applicationsOf(found, req)
+		found.applications = e.applicationsOf(found, req)
 	}
 	e.classes.Store(key, found)
 	return found
@@ -79,14 +78,8 @@ func (e *Engine) class(req *admission.Request) *class {
 
 // mayMatch also returns true when matching fails, so that the failure is reported.
 func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmissionPolicy) bool {
-	matches, _, _, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
-	if !matches && err == nil && m.isAssumed(req) {
-		rules = rules.DeepCopy()
-		if unversion(rules.Spec.MatchConstraints) {
-			matches, _, _, err = m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
-		}
-	}
-	return matches || err != nil
+	loosely := m.policy(req, &Policy{ValidatingAdmissionPolicy: rules})
+	return loosely.matches || loosely.err != nil
 }
 
 // rulesOnly returns a policy that matches every request that p matches, by rules that depend only on

@@ -73,37 +73,36 @@ func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	return &Applier{NewEngine(cluster, nil, matching)}
 }
 
-// Applications returns what Applier.Applications does, for validating policies.
-func (e *Engine) Applications(req *admission.Request) []Application {
-	return (&Applier{e}).Applications(req)
+// Applications returns the policies that apply to a request, or may, sorted by name. It must not be modified.
+func (a *Applier) Applications(req *admission.Request) []Application {
+	return a.engine.Applications(req)
 }
 
-// Applications returns the policies that apply to a request, or may, sorted by name. The result must not be
-// modified.
-func (a *Applier) Applications(req *admission.Request) []Application {
-	if a.engine.exempt[req.GetResource().GroupResource()] {
+// Applications returns the policies that apply to a request, or may, sorted by name. It must not be modified.
+func (e *Engine) Applications(req *admission.Request) []Application {
+	if e.exempt[req.GetResource().GroupResource()] {
 		return nil
 	}
-	of := a.engine.class(req)
+	of := e.class(req)
 	if of.set {
 		return of.applications
 	}
-	return a.applicationsOf(of, req)
+	return e.applicationsOf(of, req)
 }
 
 // applicationsOf returns the policies that apply to a request of a class, or may.
-func (a *Applier) applicationsOf(of *class, req *admission.Request) []Application {
+func (e *Engine) applicationsOf(of *class, req *admission.Request) []Application {
 	all := make([]Application, 0, len(of.candidates))
 	for i := range of.candidates {
-		if one := a.application(&of.candidates[i], req); len(one.Bindings) > 0 || one.Unknown != "" {
+		if one := e.application(&of.candidates[i], req); len(one.Bindings) > 0 || one.Unknown != "" {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-func (a *Applier) application(c *candidate, req *admission.Request) Application {
-	h, m := c.hook, c.match(a.engine.matcher, req)
+func (e *Engine) application(c *candidate, req *admission.Request) Application {
+	h, m := c.hook, c.match(e.matcher, req)
 	one := Application{Policy: h.policy.Name, Kind: m.kind}
 	if open := unknownSpec(h.policy.Source, "matchConstraints", m.matches); open != "" {
 		one.Unknown = "of the policy " + open
@@ -116,23 +115,23 @@ func (a *Applier) application(c *candidate, req *admission.Request) Application 
 		return one
 	}
 	if kind := h.policy.Spec.ParamKind; kind != nil {
-		if _, ok := a.engine.cluster.Resource(paramGVK(kind)); !ok {
+		if _, ok := e.cluster.Resource(paramGVK(kind)); !ok {
 			// The dispatcher refuses the request whatever the bindings match.
-			if one.Bindings = []string{""}; !a.engine.cluster.KnowsKinds() {
+			if one.Bindings = []string{""}; !e.cluster.KnowsKinds() {
 				one.Unknown = fmt.Sprintf("the policy's paramKind is not known: %v", &admission.UnknownKindError{Kind: paramGVK(kind)})
 			}
 			return one
 		}
 	}
 	for _, b := range h.bindings {
-		a.bound(h, b, req, &one)
+		e.bound(h, b, req, &one)
 	}
 	return one
 }
 
 // bound adds a binding of a policy to an Application.
-func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Application) {
-	m := a.engine.matcher.binding(req, b)
+func (e *Engine) bound(h *hook, b *Binding, req *admission.Request, one *Application) {
+	m := e.matcher.binding(req, b)
 	open := unknownSpec(b.Source, "matchResources", m.matches)
 	switch {
 	case open != "":
@@ -149,7 +148,7 @@ func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Applic
 	if kind == nil || m.err != nil {
 		return
 	}
-	params, err := a.engine.params(kind, b.Spec.ParamRef, req.GetNamespace())
+	params, err := e.params(kind, b.Spec.ParamRef, req.GetNamespace())
 	if missing := new(UnknownParamError); errors.As(err, &missing) {
 		one.Unknown = missing.Error()
 	}
@@ -158,7 +157,7 @@ func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Applic
 			continue
 		}
 		one.Params = append(one.Params, p)
-		if read := a.engine.readParam(kind, p); read.err != nil {
+		if read := e.readParam(kind, p); read.err != nil {
 			one.Unknown = read.err.Error()
 		}
 		if len(p.Unknown) > 0 {
