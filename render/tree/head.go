@@ -11,8 +11,8 @@ func Head(object []byte) (apiVersion, kind, rest []byte, ok bool) {
 	return apiVersion, kind, rest, ok
 }
 
-// Value returns the object at the beginning of a JSON text; nil for other texts.
-func Value(text []byte) []byte {
+// FirstObject returns the object at the beginning of a JSON text, nil for another text.
+func FirstObject(text []byte) []byte {
 	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}

@@ -23,3 +23,22 @@ func TestHead(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstObject(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1},"b":{}}`:           `{"a":1}`,
+		`{}`:                        `{}`,
+		`{"a":{"b":{}},"c":[{}]}}}`: `{"a":{"b":{}},"c":[{}]}`,
+		`{"a":"}","b":"\"}\\"},{}`:  `{"a":"}","b":"\"}\\"}`,
+		`{"a":{}`:                   ``,
+		`{"a`:                       ``,
+		`{"a\`:                      ``,
+		`"a",{}`:                    ``,
+		`null}`:                     ``,
+		``:                          ``,
+	} {
+		if got := string(FirstObject([]byte(text))); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}

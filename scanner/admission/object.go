@@ -55,7 +55,7 @@ func ParseObject(text []byte) *Object {
 	if apiVersion, kind, rest, ok := tree.Head(text); ok {
 		if rest, ok = bytes.CutPrefix(rest, []byte(`,"metadata":`)); ok {
 			var metadata map[string]any
-			_ = json.Unmarshal(tree.Value(rest), &metadata)
+			_ = json.Unmarshal(tree.FirstObject(rest), &metadata)
 			return &Object{text: text, head: newHead(string(apiVersion), string(kind), metadata)}
 		}
 	}

@@ -92,7 +92,7 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 
 // Expires reports whether a cluster deletes an object some time after it has run.
 func Expires(o *admission.Object) bool {
-	if o.GroupVersionKind().Kind != "Job" { // Content is kept
+	if o.GroupVersionKind().Kind != "Job" { // others are not decoded, since their content would stay in memory
 		return false
 	}
 	spec, _ := o.Content()["spec"].(map[string]any)
