@@ -170,6 +170,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.Unapplied()
 	s.ledger.LostDependencies()
 	s.ledger.Blocked()
+	s.ledger.UnusedValues()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

@@ -355,6 +355,18 @@ func (s *Side) UnitsRead(name string) bool {
 	return s.read[name]
 }
 
+// OthersRead reports whether a unit reads a file, or a chart that is judged by itself and is in another directory.
+func (s *Side) OthersRead(dir, file string) bool {
+	return s.Graph != nil && slices.ContainsFunc(slices.Concat(s.Graph.Units, s.Graph.Charts), func(root render.Root) bool {
+		if root.Dir == dir || root.Unit.Problem != nil {
+			return false
+		}
+		in, _ := s.Needs(root)
+		_, reads := in.Trace.Reads[file]
+		return reads
+	})
+}
+
 // UnitPosition returns the position of a unit's object.
 func (s *Side) UnitPosition(root render.Root) render.Position {
 	if root.Unit.Parent == (render.RootID{}) {

@@ -2,6 +2,8 @@ package gaps
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -167,4 +169,37 @@ func (l *Ledger) Globs() {
 			l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", rest)})
 		}
 	}
+}
+
+// refusedRoots adds a gap for each directory that the caller refuses and that is not a judged root:
+// it may be a root of the base only, a part of a root, or hold policies for other roots.
+func (l *Ledger) refusedRoots() {
+	for _, dir := range slices.Sorted(maps.Keys(l.options.Refused)) {
+		root, _ := l.Head.RootAt(dir)
+		r := l.Head.Roots[root.RootID]
+		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && l.Selected(render.RootID{Dir: dir}) {
+			continue // refusedRoot added it
+		}
+		l.Counts.Indeterminate++
+		l.Counts.Lost++
+		l.refusedDirectory(dir)
+	}
+}
+
+func (l *Ledger) refusedDirectory(dir string) {
+	from := l.Head
+	if _, err := fs.Stat(l.Head.Files, dir); err != nil && l.Base != nil {
+		from = l.Base
+	}
+	gap := render.Gap{
+		Kind: render.GapRefused, Root: render.RootID{Dir: dir}, Why: l.options.Refused[dir],
+		Position: render.Position{Path: from.MainFile(dir)},
+	}
+	ids := []render.RootID{}
+	for _, side := range l.Trees() {
+		if root, ok := side.RootAt(dir); ok {
+			ids = append(ids, side.ID(root))
+		}
+	}
+	l.addRoot(Gap{Gap: gap, Tree: from.Name}, ids...)
 }

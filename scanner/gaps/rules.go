@@ -45,6 +45,10 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"Blocked", "a unit that waits for itself, or for units that do, so that nothing of it is applied",
 			[]string{"TestDeployed"}},
+		{"DeletedNamespaces", "objects that are deleted with their Namespace although they are still applied",
+			[]string{"TestDeletedNamespace"}},
+		{"UnusedValues", "changed values of a chart that no release of the repository uses",
+			[]string{"TestUnusedValues"}},
 		{"Unapplied", "a definition in crds/ of a chart that an upgrade does not apply",
 			[]string{"TestDeployed", "TestGivenDefinitionsOfARelease"}},
 
