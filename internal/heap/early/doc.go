@@ -12,8 +12,8 @@
 // them with madvise (/sys/kernel/mm/transparent_hugepage/enabled); Go's runtime does not. This
 // package does, for the existing heap and for memory into which it grows.
 //
-// Memory that was returned to the kernel and is used again gets small pages. So the block by which
-// the heap is enlarged is not returned at once.
+// Memory that was returned to the kernel and is used again gets small pages. So the blocks by which
+// the heap is enlarged are not returned at once.
 //
 // # Profiles
 //

@@ -38,11 +38,17 @@ func Reserve(size int) {
 		return
 	}
 	here := new([64]byte)
-	block := make([]byte, within(memoryLimit(), size))
-	advise(addressOf(block), uintptr(len(block)))
-	// The existing heap lies before the block. Its arena is not completely mapped: the kernel returns
+	var blocks [][]byte
+	for left := within(memoryLimit(), size); left > 0; left -= huge {
+		// The runtime writes zeros to all of a block if any of its memory was in use before.
+		block := make([]byte, min(left, huge))
+		advise(addressOf(block), uintptr(len(block)))
+		blocks = append(blocks, block)
+	}
+	// The existing heap lies before the blocks. Its arena is not completely mapped: the kernel returns
 	// an error for that, and applies the rest.
 	advise(addressOf(here[:])&^(arena-1), arena)
 	runtime.KeepAlive(here)
-	runtime.GC() // frees the block; the advice for its addresses remains
+	runtime.KeepAlive(blocks)
+	runtime.GC() // frees the blocks; the advice for their addresses remains
 }
