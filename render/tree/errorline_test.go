@@ -25,7 +25,7 @@ func TestErrorLine(t *testing.T) {
 		"  name: a # \u2028\n foo: b\n":         5,
 		"  name: \"a\u2028\u2028b\"\n foo: b\n": 5,
 	} {
-		file := newManifestFile("x.yaml", []byte("# first\n---\n"+head+text))
+		file := new(fileCache).newManifestFile("x.yaml", []byte("# first\n---\n"+head+text))
 		if len(file.Documents) != 2 || file.Documents[1].Bad == nil {
 			t.Fatalf("%q: %+v, want an error", text, file)
 		}

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"crypto/sha256"
 	"sync"
 )
 
@@ -12,6 +13,8 @@ type fileCache struct {
 	// manifests (func() *ManifestFile) and parsed are keyed by fileKey, because they depend on the path as well. parsed
 	// is for results of other packages.
 	manifests, parsed sync.Map
+	// texts caches decoded documents by textKey.
+	texts sync.Map
 	// documents caches the number of documents by identity.
 	documents sync.Map
 	// kept has stored results of decoding; nil if there are none.
@@ -42,6 +45,12 @@ func (t *Tree) KeepParsed(path, identity string, value any) any {
 
 // fileKey is the path and the identity of a file.
 type fileKey struct{ path, identity string }
+
+// textKey is the text of a document, by its hash, and whether it is read as JSON.
+type textKey struct {
+	hash [sha256.Size]byte
+	json bool
+}
 
 // CountDocuments returns the number of YAML documents of a file, as kustomize splits it, and records the file in a
 // trace.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -52,7 +53,7 @@ func (f *ManifestFile) LastOfRepeated() *ManifestFile {
 func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
 	id, err := t.Identity(real)
 	if err != nil {
-		return newManifestFile(real, data)
+		return t.cache.newManifestFile(real, data)
 	}
 	key := fileKey{real, id}
 	once, ok := t.cache.manifests.Load(key)
@@ -65,28 +66,41 @@ func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
 // decode decodes a file, or returns the stored result.
 func (c *fileCache) decode(name string, data []byte) *ManifestFile {
 	if c.kept == nil {
-		return newManifestFile(name, data)
+		return c.newManifestFile(name, data)
 	}
 	if documents := c.kept.Load(data); documents != nil {
 		return &ManifestFile{Documents: documents}
 	}
-	f := newManifestFile(name, data)
+	f := c.newManifestFile(name, data)
 	if f.Bad == nil && !slices.ContainsFunc(f.Documents, func(d Decoded) bool { return d.Bad != nil }) {
 		c.kept.Keep(data, f.Documents)
 	}
 	return f
 }
 
-func newManifestFile(name string, data []byte) *ManifestFile {
+func (c *fileCache) newManifestFile(name string, data []byte) *ManifestFile {
 	if why := Elsewhere(data); why != "" {
 		return &ManifestFile{Bad: &SyntaxError{Position: Position{Path: name}, Message: why, Refused: true}}
 	}
 	docs, bad := SplitDocuments(name, data)
 	f := &ManifestFile{Bad: bad}
 	for _, doc := range docs {
-		f.Documents = append(f.Documents, doc.read())
+		f.Documents = append(f.Documents, c.read(doc))
 	}
 	return f
+}
+
+// read decodes a document once for all files and trees that have it.
+func (c *fileCache) read(d Document) Decoded {
+	key := textKey{sha256.Sum256(d.Text), d.json}
+	if known, ok := c.texts.Load(key); ok {
+		return known.(Decoded)
+	}
+	decoded := d.read()
+	if decoded.Bad == nil { // errors have places
+		c.texts.Store(key, decoded)
+	}
+	return decoded
 }
 
 // read decodes a document into the objects it holds.

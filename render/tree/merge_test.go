@@ -23,7 +23,7 @@ func TestKeysBesideMergeKeys(t *testing.T) {
 		"x: &x {a: '1'}\ndata:\n  <<: *x\n  a: '3'\nstringData:\n  ? {a: 1}\n  : b\n": true,
 	} {
 		text = head + text
-		f := newManifestFile("a.yaml", []byte(text))
+		f := new(fileCache).newManifestFile("a.yaml", []byte(text))
 		if len(f.Documents) != 1 {
 			t.Fatalf("%d documents of\n%s", len(f.Documents), text)
 		}
