@@ -39,7 +39,7 @@ func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 // limit of nodes or too few characters that separate nodes. No document has more characters that follow or precede keys
 // (`key: value`, `{key, key}`, `? key`) than the limit of keys.
 func Harmless(data []byte, limits Limits) bool {
-	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && mayHaveAlias(data) {
+	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || mayHave(data, '&') && mayHave(data, '*') {
 		return false
 	}
 	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
@@ -60,11 +60,11 @@ func mostNodes(data []byte) int {
 	return 3 * marks
 }
 
-// mayHaveAlias reports whether there is a * where an alias may begin: YAML's scanner requires the end of a token before
-// it, and a character of a name after it.
-func mayHaveAlias(data []byte) bool {
+// mayHave reports whether there is a mark where an anchor (&) or an alias (*) may begin: YAML's scanner requires the
+// end of a token before it, and a character of a name after it.
+func mayHave(data []byte, mark byte) bool {
 	for at := 0; ; at++ {
-		next := bytes.IndexByte(data[at:], '*')
+		next := bytes.IndexByte(data[at:], mark)
 		if next < 0 {
 			return false
 		}
@@ -75,7 +75,7 @@ func mayHaveAlias(data []byte) bool {
 	}
 }
 
-// endsNoToken reports whether no token of valid YAML that an alias may follow ends with a character.
+// endsNoToken reports whether no token of valid YAML that an anchor or alias may follow ends with a character.
 func endsNoToken(c byte) bool {
 	return isWordByte(c) && c != '-' || bytes.IndexByte([]byte("'\"()*/=`<"), c) >= 0
 }
@@ -84,6 +84,9 @@ func endsNoToken(c byte) bool {
 // reader.
 func Guard(data []byte, limits Limits) *ExpansionError {
 	for _, chunk := range SplitChunks(Normalize(data)) {
+		if Harmless([]byte(chunk.Text), limits) {
+			continue
+		}
 		decoder := yaml.NewDecoder(strings.NewReader(chunk.Text))
 		for {
 			var node yaml.Node

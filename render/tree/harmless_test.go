@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 )
 
-// TestMayHaveAlias compares the cheap tests with parsing of generated texts.
-func TestMayHaveAlias(t *testing.T) {
+// TestMayHave compares the cheap tests with parsing of generated texts.
+func TestMayHave(t *testing.T) {
 	parts := []string{"*a", "*a", "&a ", "&a", "*", "&", "a", "b", "- ", "-", ": ", ":", ", ", ",", "[", "]", "{", "}", "? ", "'", "\"", "(", ")", ".", "/", "=", "`", "<", "!", "!t ", "|", ">", "#",
 		"\n", "\n  ", "\n- ", " ", "\t", "\u0085", "\u2028", "\ufeff", "---\n", "...", "%", "@", "~", "+", ";", "\\", "$", "^", "_"}
 	aliases, spared := 0, 0
@@ -30,18 +30,21 @@ func TestMayHaveAlias(t *testing.T) {
 		}
 		b.WriteString([]string{"", "}", "]", "\n"}[r.IntN(4)])
 		text := b.String()
-		may := mayHaveAlias([]byte(text))
-		nodes, has := 0, false
+		may := mayHave([]byte(text), '*')
+		nodes, has, anchored := 0, false, false
 		decoder := yaml.NewDecoder(strings.NewReader(text))
 		for {
 			var node yaml.Node
 			if decoder.Decode(&node) != nil {
 				break
 			}
-			count(&node, &nodes, &has)
+			count(&node, &nodes, &has, &anchored)
 		}
 		if has && !may {
 			t.Fatalf("an alias is not seen in %q", text)
+		}
+		if anchored && !mayHave([]byte(text), '&') {
+			t.Fatalf("an anchor is not seen in %q", text)
 		}
 		if most := mostNodes([]byte(text)); nodes > most {
 			t.Fatalf("%d nodes in %q, said to be %d at most", nodes, text, most)
@@ -57,10 +60,10 @@ func TestMayHaveAlias(t *testing.T) {
 	}
 }
 
-func count(n *yaml.Node, nodes *int, has *bool) {
+func count(n *yaml.Node, nodes *int, has, anchored *bool) {
 	*nodes++
-	*has = *has || n.Kind == yaml.AliasNode
+	*has, *anchored = *has || n.Kind == yaml.AliasNode, *anchored || n.Anchor != ""
 	for _, child := range n.Content {
-		count(child, nodes, has)
+		count(child, nodes, has, anchored)
 	}
 }

@@ -26,6 +26,13 @@ func MaskFile(lines []string) []string {
 // maskDocument masks the values of Secrets. A document that does not parse and mentions a Secret is
 // masked completely.
 func maskDocument(lines []string) []string {
+	if !mayHoldSecret(lines) {
+		return lines
+	}
+	return maskSecrets(lines)
+}
+
+func maskSecrets(lines []string) []string {
 	secret, ok := secretLines(lines)
 	if !ok {
 		return maskUnparsed(lines)

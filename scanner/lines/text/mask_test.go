@@ -1,8 +1,12 @@
 package text
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // TestOnlySecretsAreMasked checks that values of Secrets are masked, and nothing else. Lines to be
@@ -134,5 +138,35 @@ func TestMaskOtherLineEnds(t *testing.T) {
 				t.Errorf("%q: %q", text, got)
 			}
 		}
+	}
+}
+
+// TestMayHoldSecret compares the cheap test with masking of generated documents.
+func TestMayHoldSecret(t *testing.T) {
+	parts := []string{
+		"kind", "kind: ", "\"kind\": ", "kind:", "Secret", "Secret", "Secret", "\"Secret\"", "'Secret'", "Secrets", "a", "the ", "data: {a: b}", "stringData: {a: b}", "metadata: {name: a}",
+		"secretGenerator", "literals: [a=b]", "target: ", "patch: ", "patch: |", ": ", "- ", "? ", "&a ", "*a", "!!str ", ">-", "|", "\n", "\n  ", "\n", "\n    ", "{", "}", "[", "]", ", ",
+		"# ", " ", "\t", "\\n", "\\\"", "\"", "'", ".", "/", "---", "--- a", "...", "\u0085", "\u2028", "\r",
+	}
+	masked, spared := 0, 0
+	for seed := range uint64(testall.Count(20_000, 500_000)) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var b strings.Builder
+		for range 2 + r.IntN(9) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		lines := strings.Split(b.String(), "\n")
+		may, differs := mayHoldSecret(lines), !slices.Equal(maskSecrets(lines), lines)
+		switch {
+		case differs && !may:
+			t.Fatalf("a Secret is not seen in %q", b.String())
+		case differs:
+			masked++
+		case !may && strings.Contains(b.String(), "Secret"):
+			spared++
+		}
+	}
+	if masked < 300 || spared < 300 {
+		t.Errorf("%d documents have a Secret, %d only the word: too few", masked, spared)
 	}
 }

@@ -11,6 +11,40 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// mayHoldSecret is a cheap test whether a document may have secret content: the scalar Secret, by YAML's indicators
+// around it, secretGenerator, or a line that begins like a separator.
+func mayHoldSecret(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "---") && !IsSeparator(line) || strings.Contains(line, "secretGenerator") ||
+			strings.Contains(line, "Secret") && (isSeveral(line) || hasSecretScalar(line))
+	})
+}
+
+// hasSecretScalar reports whether a line may have the scalar Secret. Before it is the beginning of the line, an indicator,
+// or a tag or anchor; after it the end of the line, an indicator, a comment or an escape.
+func hasSecretScalar(line string) bool {
+	const scalar = "Secret"
+	isBlank := func(r rune) bool { return r == ' ' || r == '\t' }
+	for at := 0; ; {
+		next := strings.Index(line[at:], scalar)
+		if next < 0 {
+			return false
+		}
+		before, after := strings.TrimRightFunc(line[:at+next], isBlank), strings.TrimLeftFunc(line[at+next+len(scalar):], isBlank)
+		at += next + len(scalar)
+		word := before[strings.LastIndexFunc(before, isBlank)+1:]
+		begins := word == "" || !isText(word[len(word)-1]) || strings.ContainsAny(word, "&!")
+		if begins && (after == "" || !isText(after[0])) {
+			return true
+		}
+	}
+}
+
+// isText reports whether a character of a plain scalar, and no indicator of YAML.
+func isText(c byte) bool {
+	return c == '_' || c == '.' || c == '/' || c == '(' || c == ')' || c == ';' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
 // secretLines returns for each line of a document whether it has secret content; ok is false if the
 // text does not parse as one document.
 func secretLines(lines []string) (secret []bool, ok bool) {
