@@ -148,6 +148,9 @@ func TestMayHoldSecret(t *testing.T) {
 		"secretGenerator", "literals: [a=b]", "target: ", "patch: ", "patch: |", ": ", "- ", "? ", "&a ", "*a", "!!str ", ">-", "|", "\n", "\n  ", "\n", "\n    ", "{", "}", "[", "]", ", ",
 		"# ", " ", "\t", "\\n", "\\\"", "\"", "'", ".", "/", "---", "--- a", "...", "\u0085", "\u2028", "\r",
 	}
+	if long := []string{"kind: !<" + strings.Repeat("t", 200) + "> Secret"}; !mayHoldSecret(long) {
+		t.Error("a Secret after a long tag is not seen")
+	}
 	masked, spared := 0, 0
 	for seed := range uint64(testall.Count(20_000, 500_000)) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -23,7 +23,7 @@ func mayHoldSecret(lines []string) bool {
 // hasSecretScalar reports whether a line may have the scalar Secret. Before it is the beginning of the line, an indicator,
 // or a tag or anchor; after it the end of the line, an indicator, a comment or an escape.
 func hasSecretScalar(line string) bool {
-	const scalar = "Secret"
+	const scalar, longTag = "Secret", 100 // a longer word before it may be a tag
 	isBlank := func(r rune) bool { return r == ' ' || r == '\t' }
 	for at := 0; ; {
 		next := strings.Index(line[at:], scalar)
@@ -32,15 +32,16 @@ func hasSecretScalar(line string) bool {
 		}
 		before, after := strings.TrimRightFunc(line[:at+next], isBlank), strings.TrimLeftFunc(line[at+next+len(scalar):], isBlank)
 		at += next + len(scalar)
-		word := before[strings.LastIndexFunc(before, isBlank)+1:]
-		begins := word == "" || !isText(word[len(word)-1]) || strings.ContainsAny(word, "&!")
+		word := before[max(0, len(before)-longTag):]
+		word = word[strings.LastIndexFunc(word, isBlank)+1:]
+		begins := word == "" || !isText(word[len(word)-1]) || len(word) == longTag || strings.ContainsAny(word, "&!")
 		if begins && (after == "" || !isText(after[0])) {
 			return true
 		}
 	}
 }
 
-// isText reports whether a character of a plain scalar, and no indicator of YAML.
+// isText reports whether c may be in a plain scalar and is no indicator of YAML.
 func isText(c byte) bool {
 	return c == '_' || c == '.' || c == '/' || c == '(' || c == ')' || c == ';' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
