@@ -260,23 +260,19 @@ func (p place) title() string {
 func (p place) message() string {
 	switch {
 	case p.indeterminate != nil:
-		return plain(p.indeterminate.Why) + about(p.indeterminate.Object, "")
+		return plain(p.indeterminate.Why) + line(outline.ObjectName(p.indeterminate.Object))
 	case p.diagnostic != nil:
 		return plain(p.diagnostic.Message)
 	}
-	return plain(p.finding.Message) + about(p.finding.Object, p.finding.Operation)
+	return plain(p.finding.Message) + line(outline.About(p.finding))
 }
 
-// about returns a line with the operation, kind and name of an object.
-func about(o *report.Object, operation string) string {
-	if o == nil {
+// line returns escaped text as a further line of a message, "" for no text.
+func line(text string) string {
+	if text == "" {
 		return ""
 	}
-	name := cmp.Or(o.Name, o.GenerateName)
-	if o.Namespace != "" {
-		name = o.Namespace + "/" + name
-	}
-	return "\n" + escape.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
+	return "\n" + escape.Guard(text)
 }
 
 // details returns the raw details of a finding: its expression, binding, reason, field and root.

@@ -110,6 +110,7 @@ func TestAnnotation(t *testing.T) {
 	f := r.Findings[2]
 	f.Policies, f.Expression, f.Binding, f.Reason = report.PoliciesProposed, "object.spec.replicas < 3", "all", "Invalid"
 	f.Location.Field = "spec.replicas"
+	f.Generated, f.Kubernetes = &report.Object{APIVersion: "v1", Kind: "Pod", Namespace: "shop", GenerateName: "web-"}, []string{"v1.34.0"}
 	r.Findings = []report.Finding{f}
 	check, err := NewCheck(r, CheckOptions{})
 	if err != nil {
@@ -118,7 +119,7 @@ func TestAnnotation(t *testing.T) {
 	want := []Annotation{{
 		Path: "apps/0.yaml", StartLine: 3, EndLine: 3, StartColumn: 3, EndColumn: 8, Level: LevelFailure,
 		Title:   "Would be denied: replicas",
-		Message: "number 2 is too much\nUPDATE Deployment shop/web-2",
+		Message: "number 2 is too much\nUPDATE Deployment shop/web-2, the Pod it creates would be denied, with Kubernetes v1.34.0",
 		Details: "expression: object.spec.replicas < 3\nbinding: all\nreason: Invalid\nfield: spec.replicas\nroot: apps",
 	}}
 	if diff := cmp.Diff(want, check.Annotations); diff != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
 )
 
 // Options configures what is written.
@@ -51,7 +52,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	entries := []entry{} // an empty list, not null
 	if none := r.Summary.NoPolicies; none != nil && !opts.Quiet {
 		entries = append(entries, entry{
-			Description: description("nothing was judged by policies: "+none.Why, "", nil),
+			Description: description("nothing was judged by policies: "+none.Why, ""),
 			CheckName:   "preadmit/no-policies", Severity: "minor", Fingerprint: digest("no policies"),
 			Location: location{Path: ".preadmit.yaml", Lines: lines{Begin: 1}},
 		})
@@ -80,7 +81,7 @@ func finding(f *report.Finding) entry {
 		name = fmt.Sprintf("%s/validation-%d", f.Policy, *f.Validation)
 	}
 	return entry{
-		Description: description(f.Message, f.Operation, f.Object),
+		Description: description(f.Message, outline.About(f)),
 		CheckName:   escape.Text(name),
 		Fingerprint: f.Fingerprint,
 		Severity:    severity(f.Action),
@@ -90,7 +91,7 @@ func finding(f *report.Finding) entry {
 
 func unjudged(n *report.Indeterminate) entry {
 	e := entry{
-		Description: description("not judged: "+n.Why, "", n.Object),
+		Description: description("not judged: "+n.Why, outline.ObjectName(n.Object)),
 		CheckName:   "preadmit/not-judged", Severity: "minor", Location: place(n.Location, n.Root),
 	}
 	// The line is not part of the fingerprint, so that it does not depend on moves.
@@ -98,14 +99,10 @@ func unjudged(n *report.Indeterminate) entry {
 	return e
 }
 
-// description returns the text with the operation and the object, in one line.
-func description(text, operation string, o *report.Object) string {
-	if o != nil {
-		name := o.Name
-		if o.Namespace != "" {
-			name = o.Namespace + "/" + name
-		}
-		text += fmt.Sprintf(" (%s)", strings.TrimSpace(operation+" "+o.Kind+" "+name))
+// description returns the text with what it is about, in one line.
+func description(text, about string) string {
+	if about != "" {
+		text += " (" + about + ")"
 	}
 	return escape.Clip(escape.Text(strings.Join(strings.Fields(text), " ")), descriptionRunes)
 }

@@ -196,6 +196,7 @@ func (h *page) details(e *outline.Entry) []detailView {
 		{"Actions", []string{escape.Text(joinActions(f.Actions))}, false},
 		{"Reason", []string{escape.Text(f.Reason)}, false},
 		{"Place", append(e.Places(true), exact), false},
+		{"Kubernetes", []string{escape.Text(strings.Join(f.Kubernetes, ", "))}, false},
 		{"Fingerprint", []string{escape.Text(f.Fingerprint)}, true},
 	}
 	var out []detailView

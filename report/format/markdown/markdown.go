@@ -199,7 +199,7 @@ func (m *writer) details(e *outline.Entry) []string {
 		out = append(out, "field "+escape.Text(e.Location.Field))
 	}
 	out = append(out, e.Places(m.opts.Verbose)...)
-	out = append(out, e.Chain(m.opts.Verbose), outline.DecidedBy(e.Finding), outline.CauseNote(e.Finding))
+	out = append(out, e.Chain(m.opts.Verbose), outline.DecidedBy(e.Finding), outline.CauseNote(e.Finding), outline.WithKubernetes(e.Finding))
 	out = append(out, outline.VerboseDetails(e.Finding)...)
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }

@@ -30,8 +30,8 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	} else {
 		out = append(out, e.decided(verbose)...)
 	}
-	if len(e.Kubernetes) > 0 {
-		out = append(out, "with Kubernetes "+escape.Text(strings.Join(e.Kubernetes, ", ")))
+	if versions := WithKubernetes(e.Finding); versions != "" {
+		out = append(out, versions)
 	}
 	if verbose {
 		out = append(out, VerboseDetails(e.Finding)...)
@@ -188,6 +188,21 @@ func DecidedBy(f *report.Finding) string {
 		parts = append(parts, "param "+Join("/", escape.Text(f.Param.Namespace), escape.Text(f.Param.Name)))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// WithKubernetes returns the versions of Kubernetes that a finding is of, "" if only one was used.
+func WithKubernetes(f *report.Finding) string {
+	if len(f.Kubernetes) == 0 {
+		return ""
+	}
+	return "with Kubernetes " + escape.Text(strings.Join(f.Kubernetes, ", "))
+}
+
+// About returns the request of a finding without its root, the object that a controller creates, and
+// the versions of Kubernetes, like "CREATE Deployment shop/web, the Pod it creates will be denied".
+func About(f *report.Finding) string {
+	request := Join(" ", escape.Text(f.Operation), ObjectName(f.Object))
+	return Join(", ", request, GeneratedNote(f), WithKubernetes(f))
 }
 
 // GeneratedNote returns a note that the finding is not on the object itself, but on one that

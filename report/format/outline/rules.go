@@ -69,7 +69,7 @@ func Verdict(f *report.Finding) string {
 	by := "the API server"
 	switch {
 	case f.Cause == report.CauseRender:
-		return Join(": ", words, "the root does not render: "+Request(f))
+		return Join(": ", words, "the root does not render: "+Join(", ", Request(f), WithKubernetes(f)))
 	case f.Cause == report.CauseProject:
 		by = "an AppProject of Argo CD"
 	case f.Policy != "" && f.Cause != report.CausePolicy:
@@ -81,5 +81,5 @@ func Verdict(f *report.Finding) string {
 			by += ", which the change proposes"
 		}
 	}
-	return Join(": ", words+" by "+by, Join(", ", Request(f), GeneratedNote(f)))
+	return Join(": ", words+" by "+by, Join(", ", Request(f), GeneratedNote(f), WithKubernetes(f)))
 }
