@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
 )
 
 // Places selects where a report is published.
@@ -150,7 +151,7 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 		return nil
 	}
 	notes := p.NotesText()
-	summary, err := Markdown(c.Report, c.Blob, c.Check.Existing, MaxSummary-len(notes))
+	summary, err := Markdown(c.Report, c.Blob, c.Check.Existing, SummaryRoom-len(notes)-p.beside(c))
 	if err != nil {
 		return err
 	}
@@ -161,6 +162,12 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 		p.ended, p.annotated = true, !done.Unannotated
 	}
 	return nil
+}
+
+// beside returns the length of the text on other pull requests that Check.Beside adds to a summary.
+func (p *Publication) beside(c *Content) int {
+	check := Check{Conclusion: ActionRequired, Title: outline.CountsOf(c.Report, c.Check.Existing).Headline()}
+	return len(check.Beside(p.to.target.Pull, c.Check.Others).Summary)
 }
 
 // Abandon completes the check run with another check if it is still in progress, also when
@@ -178,9 +185,10 @@ func (p *Publication) Abandon(ctx context.Context, check Check) error {
 }
 
 // Markdown returns a report as Markdown in at most limit bytes, if it can be shortened that
-// far. blob is the URL of the judged files, for links. With existing, findings that the base
-// has too are included.
+// far; a limit below 1 is 1. blob is the URL of the judged files, for links. With existing,
+// findings that the base has too are included.
 func Markdown(r *report.Report, blob string, existing bool, limit int) (string, error) {
+	limit = max(1, limit) // the format takes 0 for no limit
 	opts := format.Options{Blob: blob, Existing: existing}
 	// The format's limit is in characters, which take up to four bytes each.
 	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -67,6 +68,38 @@ func TestPublication(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.failed)
 			}
 		})
+	}
+}
+
+// TestPublicationLeavesOutWhatDoesNotFit: the summary of a check run counts the findings that do not
+// fit, also when there are places without annotation, notes and other pull requests beside them.
+func TestPublicationLeavesOutWhatDoesNotFit(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(1000)
+	for i := range r.Findings {
+		r.Findings[i].Message = fmt.Sprintf("number %d is %s", i, strings.Repeat("x", i%7))
+	}
+	to, _ := publisher(t, s, pullTarget(), Options{})
+	p := NewPublication(to, Places{CheckRun: true}, "")
+	p.Start(t.Context())
+	p.AddNote("No comment: %s", strings.Repeat("the reason is long. ", 30))
+	c := &Content{Report: r, Check: CheckOptions{Files: map[string]bool{}}}
+	for i := range 9 {
+		c.Check.Others = append(c.Check.Others, Verdict{Pull: 50 + i, Conclusion: Success, Title: strings.Repeat("long ", 40)})
+	}
+	if err := p.Finish(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	summary := s.CheckRuns()[0].Summary
+	for _, want := range []string{"**Left out for size:** ", "<sub>", "No comment: the reason", "_Places without annotation: ", "#58: success"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(summary, "Cut here") || len(summary) > MaxSummary {
+		t.Errorf("%d bytes that end in %q", len(summary), summary[len(summary)-400:])
 	}
 }
 
