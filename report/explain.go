@@ -26,15 +26,17 @@ type ExplainReport struct {
 // ExplainedRequest identifies the request.
 type ExplainedRequest struct {
 	// Case is the name of the request in its suite.
-	Case        string   `json:"case,omitempty"`
-	Operation   string   `json:"operation"`
-	APIVersion  string   `json:"apiVersion"`
-	Kind        string   `json:"kind"`
-	Subresource string   `json:"subresource,omitempty"`
-	Namespace   string   `json:"namespace,omitempty"`
-	Name        string   `json:"name,omitempty"`
-	User        string   `json:"user,omitempty"`
-	Groups      []string `json:"groups,omitempty"`
+	Case        string `json:"case,omitempty"`
+	Operation   string `json:"operation"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	Subresource string `json:"subresource,omitempty"`
+	Namespace   string `json:"namespace,omitempty"`
+	Name        string `json:"name,omitempty"`
+	// GenerateName is metadata.generateName of an object without a name.
+	GenerateName string   `json:"generateName,omitempty"`
+	User         string   `json:"user,omitempty"`
+	Groups       []string `json:"groups,omitempty"`
 }
 
 // ExplainedAnswer is the response of the server.

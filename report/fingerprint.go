@@ -97,12 +97,15 @@ func (id identity) sum() string {
 }
 
 // Unnamed returns a message without the quoted name of a generated object, or without the
-// name that the server generates from its generateName.
+// name that the server generates from its generateName. The name of a ReplicaSet may have a hash.
 func Unnamed(message string, o *Object) string {
-	const longest = 58 // the server cuts generateName to this length before it adds the suffix
+	const (
+		longest = 58 // the server cuts generateName to this length before it adds the suffix
+		hash    = "[bcdfghjklmnpqrstvwxz2456789]{6,10}"
+	)
 	name := regexp.QuoteMeta(o.Name)
 	if o.Name == "" {
-		name = regexp.QuoteMeta(o.GenerateName[:min(longest, len(o.GenerateName))]) + "[a-z0-9]{5}"
+		name = regexp.QuoteMeta(o.GenerateName[:min(longest, len(o.GenerateName))]) + "(?:[a-z0-9]{5}|" + hash + ")"
 	}
 	return regexp.MustCompile(`"`+name+`"`).ReplaceAllString(message, `""`)
 }

@@ -37,6 +37,9 @@ func Explain(ctx context.Context, in Input, fingerprint string) (*report.Explain
 	if err != nil {
 		return nil, fmt.Errorf("explain finding %s: %w", fingerprint, err)
 	}
+	if g := f.Generated; g != nil {
+		out.Request.Name, out.Request.GenerateName = g.Name, g.GenerateName
+	}
 	out.Tool = r.Tool
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -185,7 +186,7 @@ func (r *review) report(inForce, final, before expansion) {
 	r.out.requests += len(final.objects)
 	for i := range final.objects {
 		if m := &final.objects[i]; m.generated() != nil {
-			r.capture(&m.Verdict, string(apiserver.Create), m.named(r.Key.Namespace))
+			r.capture(&m.Verdict, string(apiserver.Create), r.named(*m))
 		}
 	}
 	kinds := []schema.GroupVersionKind{}
@@ -239,7 +240,7 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 		case m.generated() == nil:
 			m = first
 		}
-		f.Generated, f.Lineage, f.Mutations = m.named(r.Key.Namespace), m.lineage, m.changes
+		f.Generated, f.Lineage, f.Mutations = r.named(m), m.lineage, m.changes
 		f.Request = new(m.generated().Request())
 		if f.Cause == report.CauseSchema && len(f.Fields) == 0 && !m.isMutated() {
 			f.Fields = refusal.FieldsOfPlugin(f.Message, m.generated().Object.Content())
@@ -262,10 +263,19 @@ func (r *review) createdGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
 	}
 }
 
-// named returns the identity of the created object.
+// named returns the identity of the created object. A name that is not known, such as one with a hash
+// of a template with unknown values, is the workload's name and what a server generates.
+func (r *review) named(m created) *report.Object {
+	named := m.named(r.Key.Namespace)
+	if field := unknown.Identity(m.generated().Object.Unknown); field != nil && slices.Contains([]string{"metadata.name", "metadata.generateName"}, field.Field()) {
+		named.Name, named.GenerateName = "", r.Object().Name()+"-"
+	}
+	return named
+}
+
+// named returns the identity of the created object with its name as it was judged.
 func (m created) named(namespace string) *report.Object {
-	o := m.generated().Object
-	return change.ObjectOf(o, admission.Key{Namespace: namespace})
+	return change.ObjectOf(m.generated().Object, admission.Key{Namespace: namespace})
 }
 
 // isMutated reports whether policies changed the created object.

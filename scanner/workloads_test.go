@@ -142,3 +142,22 @@ func TestWorkloadFingerprints(t *testing.T) {
 		t.Errorf("%d fingerprints of %d findings: %v", len(distinct), len(one), one)
 	}
 }
+
+// TestExplainUnknownName: the explanation of a finding about a created object names it as the report
+// does, also if its name is not known.
+func TestExplainUnknownName(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/workloads/unknown-template.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, _ := workloadCase(t, archive)
+	for _, f := range mustScan(t, in).Findings {
+		explained, err := scanner.Explain(t.Context(), in, f.Fingerprint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := explained.Request; r.Kind != f.Generated.Kind || r.Name != "" || r.GenerateName != "web-" {
+			t.Errorf("%s is explained as %+v", named(f.Generated), r)
+		}
+	}
+}

@@ -62,3 +62,16 @@ func TestExplain(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainGeneratedName: an object without a name is named by its generateName.
+func TestExplainGeneratedName(t *testing.T) {
+	r := explanation()
+	r.Request.Name, r.Request.GenerateName = "", "migrate-"
+	var out bytes.Buffer
+	if err := format.WriteExplain(&out, "text", r, format.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if first, _, _ := strings.Cut(out.String(), " by "); first != "CREATE Pod a/migrate-*" {
+		t.Errorf("it begins with %q", first)
+	}
+}

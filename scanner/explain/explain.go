@@ -63,6 +63,9 @@ func requestOf(request admission.ClientRequest) report.ExplainedRequest {
 	if o := request.Main(); o != nil {
 		r.APIVersion, r.Kind = o.GroupVersionKind().GroupVersion().String(), o.GroupVersionKind().Kind
 		r.Namespace, r.Name = o.Namespace(), o.Name()
+		if r.Name == "" {
+			r.GenerateName = o.GenerateName()
+		}
 	}
 	if request.User != nil {
 		r.User, r.Groups = request.User.GetName(), request.User.GetGroups()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
@@ -35,19 +36,16 @@ func WriteExplain(w *bufio.Writer, r *report.ExplainReport, opts Options) error 
 
 func (p *printer) answer(r *report.ExplainReport) {
 	q := &r.Request
-	name := q.Name
-	if q.Namespace != "" {
-		name = q.Namespace + "/" + name
-	}
-	what := fmt.Sprintf("%s %s %s", q.Operation, q.Kind, name)
+	object := report.Object{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name, GenerateName: q.GenerateName}
+	what := escape.Text(q.Operation) + " " + outline.ObjectName(&object)
 	if q.Subresource != "" {
-		what += " (" + q.Subresource + ")"
+		what += " (" + escape.Text(q.Subresource) + ")"
 	}
 	by := ""
 	if q.User != "" {
 		by = " by " + q.User
 	}
-	p.line(span{escape.Text(what), bold}, span{escape.Text(by), dim})
+	p.line(span{what, bold}, span{escape.Text(by), dim})
 	a := &r.Answer
 	switch {
 	case a.Allowed && len(a.Indeterminate) > 0:
