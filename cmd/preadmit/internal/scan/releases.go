@@ -149,7 +149,7 @@ func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error 
 		return cli.Usagef("%w", err)
 	}
 	if len(all) > 1 {
-		return cli.Usagef("the targets have several versions of Kubernetes (%s): name the one that counts with --kubernetes-version", names(all))
+		return cli.Usagef("the targets have several versions of Kubernetes (%s): name the one that counts with %s", names(all), differing(all))
 	}
 	return As(ctx, p, all[0])
 }
@@ -172,6 +172,25 @@ func (f *ReleaseFlags) AsNamed(ctx context.Context, p cli.Process) error {
 	cfg := new(config.Config)
 	f.apply(cfg)
 	return AsConfigured(ctx, p, cfg)
+}
+
+// differing returns the flags for the settings that are not the same in all releases.
+func differing(all []release.Release) string {
+	first := all[0].Normal()
+	differs := func(of func(release.Release) string) bool {
+		return slices.ContainsFunc(all, func(r release.Release) bool { return of(r.Normal()) != of(first) })
+	}
+	var flags []string
+	if differs(func(r release.Release) string { return r.Version }) {
+		flags = append(flags, "--kubernetes-version")
+	}
+	if differs(func(r release.Release) string { return r.FeatureGates }) {
+		flags = append(flags, "--feature-gates")
+	}
+	if differs(func(r release.Release) string { return r.RuntimeConfig }) {
+		flags = append(flags, "--runtime-config")
+	}
+	return strings.Join(flags, " and ")
 }
 
 func names(all []release.Release) string {
