@@ -48,7 +48,7 @@ const (
 
 // Conclude returns a report's conclusion: failure for a verdict other than passed,
 // neutral when something that the change touches could not be judged (with existing,
-// anything) or no policy was in force, else success. failOn and existing are passed to
+// anything), such as a root that does not render, or no policy was in force, else success. failOn and existing are passed to
 // report.Report.Verdict.
 func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
 	if r.Verdict(failOn, existing) != report.VerdictPassed {
@@ -59,6 +59,11 @@ func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
 	}
 	for _, i := range r.Indeterminate {
 		if existing || !i.Untouched {
+			return Neutral
+		}
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Cause == report.CauseRender && isReported(f, existing) {
 			return Neutral
 		}
 	}

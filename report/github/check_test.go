@@ -19,6 +19,7 @@ func TestConclude(t *testing.T) {
 	}
 	unjudged := &report.Report{Indeterminate: []report.Indeterminate{{What: "root"}}}
 	before := &report.Report{Indeterminate: []report.Indeterminate{{What: "root", Untouched: true}}}
+	broken := &report.Report{Findings: []report.Finding{{Status: report.StatusNew, Action: report.ActionError, Cause: report.CauseRender}}}
 	incomplete := &report.Report{}
 	incomplete.Summary.Roots.Lost = 1
 	for name, test := range map[string]struct {
@@ -40,6 +41,8 @@ func TestConclude(t *testing.T) {
 		"never judged":                {before, "deny", false, Success},
 		"never judged, and asked for": {before, "deny", true, Neutral},
 		"incomplete":                  {incomplete, "deny", false, Failure},
+		"not rendered":                {broken, "deny", false, Failure},
+		"not rendered, never fail":    {broken, "never", false, Neutral},
 		"no policy in force":          {&report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "none"}}}, "deny", false, Neutral},
 		"no policy, and required":     {&report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "none", Required: true}}}, "deny", false, Failure},
 	} {
