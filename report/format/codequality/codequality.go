@@ -80,8 +80,12 @@ func finding(f *report.Finding) entry {
 	if f.Policy != "" && f.Validation != nil {
 		name = fmt.Sprintf("%s/validation-%d", f.Policy, *f.Validation)
 	}
+	proposed := ""
+	if f.Policies == report.PoliciesProposed {
+		proposed = "by the proposed policies"
+	}
 	return entry{
-		Description: description(f.Message, outline.About(f)),
+		Description: description(f.Message, outline.Join(", ", outline.About(f), proposed)),
 		CheckName:   escape.Text(name),
 		Fingerprint: f.Fingerprint,
 		Severity:    severity(f.Action),

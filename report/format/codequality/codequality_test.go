@@ -70,6 +70,7 @@ func TestWrite(t *testing.T) {
 		Findings: []report.Finding{
 			{Fingerprint: "a", Status: report.StatusNew, Action: report.ActionDeny, Cause: report.CauseValidation, Policy: "p", Validation: &first, Message: "too\n few", Operation: "UPDATE", Object: object, Location: at},
 			{Fingerprint: "a", Status: report.StatusNew, Action: report.ActionDeny, Cause: report.CauseValidation, Policy: "p", Message: "too few", Location: at},
+			{Fingerprint: "p", Status: report.StatusNew, Action: report.ActionDeny, Cause: report.CauseValidation, Policies: report.PoliciesProposed, Policy: "q", Message: "too few", Operation: "UPDATE", Object: object, Location: at},
 			{Fingerprint: "b", Status: report.StatusExisting, Action: report.ActionWarn, Cause: report.CauseSchema, Message: "unknown field", Location: at},
 			{Fingerprint: "c", Status: report.StatusNew, Action: report.ActionAudit, Cause: report.CausePolicy, Message: "noted", Root: "app"},
 			{Fingerprint: "d", Status: report.StatusResolved, Action: report.ActionDeny, Cause: report.CausePolicy, Message: "gone"},
@@ -82,6 +83,7 @@ func TestWrite(t *testing.T) {
 	all := []string{
 		"critical p/validation-1 app/web.yaml: too few (UPDATE Deployment shop/web)",
 		"critical p app/web.yaml: too few",
+		"critical q app/web.yaml: too few (UPDATE Deployment shop/web, by the proposed policies)",
 		"minor preadmit/schema app/web.yaml: unknown field",
 		"info preadmit/policy app: noted",
 		"minor preadmit/not-judged infra: not judged: it has a remote base",
@@ -91,9 +93,9 @@ func TestWrite(t *testing.T) {
 		opts codequality.Options
 		want []string
 	}{
-		{codequality.Options{}, []string{all[0], all[1], all[3], all[4]}},
+		{codequality.Options{}, []string{all[0], all[1], all[2], all[4], all[5]}},
 		{codequality.Options{Existing: true}, all},
-		{codequality.Options{Quiet: true}, all[:2]},
+		{codequality.Options{Quiet: true}, all[:3]},
 	} {
 		if diff := cmp.Diff(test.want, read(t, write(t, r, test.opts))); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.opts, diff)
