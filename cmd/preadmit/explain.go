@@ -90,6 +90,9 @@ func (f *explainFlags) register(cmd *cobra.Command) {
 	s.Release.Register(cmd)
 	s.Cache.Register(flags)
 	s.Artifacts.RegisterDir(flags)
+	s.Artifacts.RegisterGiven(flags)
+	s.RegisterApplier(cmd)
+	s.RegisterNodePorts(flags)
 	for name, known := range map[string][]string{"format": s.Format.Known, "color": s.Color.Known, "load-restrictor": s.LoadRestrictor.Known} {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))
@@ -210,7 +213,7 @@ func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.Exp
 		return nil, err
 	}
 	if r == nil {
-		return nil, cli.Usagef("--finding %s: a new scan of %s does not have this finding: give it what the report's scan was given (%s--context, --policies, --config), or scan again", finding.Fingerprint, revisionName(change.Head.Revision), f.orPath("PATH, "))
+		return nil, cli.Usagef("--finding %s: a new scan of %s does not have this finding: give it what the report's scan was given (%s--context, --policies, --config, --applier, --kubernetes-version), or scan again", finding.Fingerprint, revisionName(change.Head.Revision), f.orPath("PATH, "))
 	}
 	return r, nil
 }

@@ -75,3 +75,16 @@ func TestExplainGeneratedName(t *testing.T) {
 		t.Errorf("it begins with %q", first)
 	}
 }
+
+// TestExplainCompilerErrors: the lines with which a compiler marks the place of an error are lines.
+func TestExplainCompilerErrors(t *testing.T) {
+	r := explanation()
+	r.Answer.Message = "compilation failed: ERROR: <input>:1:3: no such name\n | a+b\n | ..^"
+	var out bytes.Buffer
+	if err := format.WriteExplain(&out, "text", r, format.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n     | a+b\n     | ..^\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("%q is not in\n%s", want, out.String())
+	}
+}

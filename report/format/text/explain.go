@@ -53,10 +53,10 @@ func (p *printer) answer(r *report.ExplainReport) {
 	case a.Allowed:
 		p.line(span{"allowed", green})
 	default:
-		p.block([]span{{"refused ", red}}, 2, plainStyle, escape.Text(fmt.Sprintf("%d %s: %s", a.Code, a.Reason, a.Message)))
+		p.message([]span{{"refused ", red}}, 2, plainStyle, fmt.Sprintf("%d %s: %s", a.Code, a.Reason, a.Message), nil)
 	}
 	for _, why := range a.Indeterminate {
-		p.block([]span{{"unknown ", yellow}}, 2, plainStyle, escape.Text(why))
+		p.message([]span{{"unknown ", yellow}}, 2, plainStyle, why, nil)
 	}
 	for _, warning := range a.Warnings {
 		p.block([]span{{"warning ", yellow}}, 2, plainStyle, escape.Text(warning))

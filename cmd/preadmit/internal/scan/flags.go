@@ -73,7 +73,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.Artifacts.RegisterGiven(flags)
 	flags.Var(&f.By, "by", "in text, print totals by `WHAT` instead of findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 	f.RegisterApplier(cmd)
-	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "flag of the API server: `RANGE` of node ports (default 30000-32767)")
+	f.RegisterNodePorts(flags)
 	flags.BoolVar(&f.capture, "capture", false, "also report every request with its response and the objects as policies see them, including whole Secrets; for json")
 }
 
@@ -81,6 +81,11 @@ func (f *Flags) Register(cmd *cobra.Command) {
 func (f *Flags) RegisterApplier(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.applier, "applier", "`TOOL` that applies objects of roots without a deployer in the repository: "+strings.Join(f.applier.Known, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// RegisterNodePorts declares the flag for the range of node ports.
+func (f *Flags) RegisterNodePorts(flags *pflag.FlagSet) {
+	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "flag of the API server: `RANGE` of node ports (default 30000-32767)")
 }
 
 // RegisterJudging declares all flags except those for what is compared.
