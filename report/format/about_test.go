@@ -32,3 +32,18 @@ func TestFormatsNameWhatAFindingIsAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestFormatsTellNamespacesFromNames: the namespace of an object without a name is not shown as its name.
+func TestFormatsTellNamespacesFromNames(t *testing.T) {
+	r := &report.Report{APIVersion: report.APIVersion, Kind: "ScanReport", Findings: []report.Finding{{
+		Status: report.StatusNew, Action: report.ActionDeny, Cause: report.CauseSchema, Message: "no", Operation: "CREATE", Root: "apps",
+		Location: report.Location{Path: "apps/job.yaml", StartLine: 1, Tree: "head"},
+		Object:   &report.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop"},
+	}}}
+	for _, name := range format.Formats() {
+		text := string(write(t, name, r, format.Options{}))
+		if name != "json" && !strings.Contains(text, "ConfigMap shop/(no name)") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}

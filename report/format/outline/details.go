@@ -166,8 +166,11 @@ func ObjectName(o *report.Object) string {
 		return ""
 	}
 	name := o.Name
-	if name == "" && o.GenerateName != "" {
+	switch {
+	case name == "" && o.GenerateName != "":
 		name = o.GenerateName + "*"
+	case name == "" && o.Namespace != "": // the namespace alone would be read as the name
+		name = "(no name)"
 	}
 	return Join(" ", escape.Text(o.Kind), Join("/", escape.Text(o.Namespace), escape.Text(name)))
 }
