@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // RealOr returns where a path leads, or the path itself if it does not exist.
@@ -120,6 +121,9 @@ func (t *Tree) Stat(name string) (real string, err error) {
 func (t *Tree) lookup(name string) *Resolution {
 	if name == "." {
 		return &Resolution{Real: ".", IsDir: true}
+	}
+	if !utf8.ValidString(name) { // io/fs has no such paths
+		return &Resolution{Err: fmt.Errorf("the name %q is not valid UTF-8", name)}
 	}
 	if !fs.ValidPath(name) {
 		return &Resolution{Err: fmt.Errorf("%s %w", name, errOutside)}
