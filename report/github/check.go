@@ -129,7 +129,7 @@ func (c *Check) annotationNote(detailsURL string) string {
 		why = append(why, fmt.Sprintf("%d are over the limit of %d", over, MaxAnnotations))
 	}
 	if c.Hidden > 0 {
-		why = append(why, fmt.Sprintf("%d are not in files of the pull request", c.Hidden))
+		why = append(why, fmt.Sprintf("%d are not in files that the pull request adds or changes", c.Hidden))
 	}
 	if c.Unlisted > 0 {
 		why = append(why, fmt.Sprintf("for %d it is not known whether they are in files of the pull request, which GitHub did not list", c.Unlisted))

@@ -185,10 +185,10 @@ func TestSummaryNamesWhatIsLeftOut(t *testing.T) {
 	}{
 		"nothing left out": {Check{Summary: "s"}, "", "s"},
 		"no summary":       {Check{Title: "t"}, "", "t"},
-		"hidden":           {Check{Summary: "s", Hidden: 2}, "", "s\n\n_Places without annotation: 2; 2 are not in files of the pull request._\n"},
+		"hidden":           {Check{Summary: "s", Hidden: 2}, "", "s\n\n_Places without annotation: 2; 2 are not in files that the pull request adds or changes._\n"},
 		"both": {
 			Check{Summary: "s", Over: 5, Hidden: 2, Annotations: make([]Annotation, MaxAnnotations+1)}, "https://x.example/1",
-			"s\n\n_Places without annotation: 8; 6 are over the limit of 200, 2 are not in files of the pull request._ The rest: <https://x.example/1>\n",
+			"s\n\n_Places without annotation: 8; 6 are over the limit of 200, 2 are not in files that the pull request adds or changes._ The rest: <https://x.example/1>\n",
 		},
 	} {
 		if got, _ := test.check.fit(test.url); got != test.want {

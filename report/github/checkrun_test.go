@@ -183,7 +183,7 @@ func TestOnlyFilesOfThePullRequestAreAnnotated(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"apps/4.yaml": 10, "apps/5.yaml": 10}, got); diff != "" {
 		t.Errorf("annotations by file (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(run.Summary, "without annotation: 40; 40 are not in files of the pull request") {
+	if !strings.Contains(run.Summary, "without annotation: 40; 40 are not in files that the pull request adds or changes") {
 		t.Errorf("the summary ends in %q", run.Summary[len(run.Summary)-150:])
 	}
 }

@@ -143,7 +143,7 @@ func TestUserTokens(t *testing.T) {
 // in others it is not known whether they are in it.
 func TestMoreFilesThanListed(t *testing.T) {
 	for n, want := range map[int]string{
-		MaxFiles - 1: "1 are not in files of the pull request.",
+		MaxFiles - 1: "1 are not in files that the pull request adds or changes.",
 		MaxFiles:     "for 1 it is not known whether they are in files of the pull request, which GitHub did not list.",
 	} {
 		s, r := hub(t, githubtest.Config{}), findings(2)
