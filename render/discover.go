@@ -136,7 +136,7 @@ func (d *discoverer) searchBelow(ctx context.Context, l *directory) error {
 		}
 		l.broken = true
 		d.add(l)
-		d.diagnose(SeverityError, tree.Position{Path: l.path}, "cannot be listed: %v", err)
+		d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapUnlisted, Root: RootID{Dir: l.path}, Identity: err.Error(), Why: err.Error()})
 		return nil
 	}
 	var below []*directory

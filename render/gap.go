@@ -44,6 +44,8 @@ type GapKind string
 const (
 	// GapSubmodule is a git submodule: Argo CD and Flux check it out.
 	GapSubmodule GapKind = "submodule"
+	// GapUnlisted is a directory that cannot be listed; Why has the error.
+	GapUnlisted GapKind = "unreadable directory"
 	// GapChart is the directory of a Helm chart that no kustomization uses.
 	GapChart GapKind = "chart"
 	// GapUnused is a manifest that no kustomization uses, in a directory where one uses another manifest.

@@ -92,6 +92,7 @@ func TestLeftOut(t *testing.T) {
 		"template":            {&without, template, []string{"apps/t.yaml of apps: template, is a template"}},
 		"Git LFS":             {&without, pointers, []string{"apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
 		"extension":           {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
+		"unreadable":          {&without, scanner.Tree{FS: unlistable{without.FS}}, []string{"apps of apps: unreadable directory, is a directory that cannot be listed: permission denied"}},
 		"submodule anywhere":  {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,4 +118,14 @@ func TestLeftOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unlistable is a tree whose directory apps cannot be listed.
+type unlistable struct{ fs.FS }
+
+func (u unlistable) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == "apps" {
+		return nil, fs.ErrPermission
+	}
+	return fs.ReadDir(u.FS, name)
 }

@@ -9,8 +9,10 @@ import (
 )
 
 // whyLeftOut returns the reason why something is in no root.
-func whyLeftOut(kind render.GapKind) string {
-	switch kind {
+func whyLeftOut(o render.Gap) string {
+	switch o.Kind {
+	case render.GapUnlisted:
+		return "a directory that cannot be listed: " + o.Why
 	case render.GapSubmodule:
 		return "a git submodule, whose manifests are not in this repository"
 	case render.GapUnused:
@@ -86,7 +88,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 	} else if !l.Chooses(o.Root) || !change.UnderAny(l.options.Under, o.Path) {
 		return
 	}
-	o.Why = is + whyLeftOut(o.Kind)
+	o.Why = is + whyLeftOut(o)
 	o.Position = render.Position{Path: o.Path}
 	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
 }
