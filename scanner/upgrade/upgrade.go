@@ -2,9 +2,7 @@
 package upgrade
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
@@ -61,42 +59,6 @@ func Compare(pairs []Pair) *report.Report {
 	return out
 }
 
-// mark sets the status of the second version's findings for the same targets by comparing them with those of
-// the first version.
-func mark(from, out *report.Report) {
-	before, after := timeless(from), timeless(out)
-	said := map[string]bool{}
-	for i := range before.Findings {
-		said[keyOf(&before.Findings[i])] = true
-	}
-	still := map[string]bool{}
-	for i := range out.Findings {
-		key := keyOf(&after.Findings[i])
-		still[key] = true
-		if said[key] && out.Findings[i].Cause != report.CauseRender { // nothing is known of a root that does not render
-			out.Findings[i].Status = report.StatusExisting
-		}
-	}
-	for i := range before.Findings {
-		if !still[keyOf(&before.Findings[i])] {
-			gone := from.Findings[i]
-			gone.Status = report.StatusResolved
-			out.Findings = append(out.Findings, gone)
-		}
-	}
-	for i := range out.Indeterminate {
-		out.Indeterminate[i].Untouched = slices.ContainsFunc(before.Indeterminate, func(b report.Indeterminate) bool {
-			return sameGap(&b, &after.Indeterminate[i])
-		})
-	}
-	for i := range out.Diagnostics {
-		d := &after.Diagnostics[i]
-		out.Diagnostics[i].Untouched = slices.ContainsFunc(before.Diagnostics, func(b report.Diagnostic) bool {
-			return b.Message == d.Message && b.Root == d.Root && samePlace(b.Location, d.Location)
-		})
-	}
-}
-
 // as returns the name of a side of an upgrade.
 func as(r *report.Report) string { return r.Change.Head.Name + " as Kubernetes " + r.Tool.Kubernetes }
 
@@ -106,46 +68,4 @@ func serversOf(r *report.Report) []report.Server {
 		return r.Summary.Kubernetes
 	}
 	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, RuntimeConfig: r.Tool.RuntimeConfig, Requests: r.Summary.Requests}}
-}
-
-// unserved matches messages that a kind is not served. Each version suggests a different replacement, which is
-// removed before comparing.
-var unserved = regexp.MustCompile(`((?:^no matches for kind "[^"]*" in version "[^"]*")|(?: does not serve \S+ \w+))[:;] .*`)
-
-// timeless returns the compared parts of a report, without names of its version and of what it serves in
-// texts.
-func timeless(r *report.Report) *report.Report {
-	versions := []string{}
-	for _, s := range serversOf(r) {
-		versions = append(versions, "Kubernetes "+s.Version, "Kubernetes")
-	}
-	replacer := strings.NewReplacer(versions...)
-	strip := func(text string) string { return unserved.ReplaceAllString(replacer.Replace(text), "$1") }
-	out := &report.Report{
-		Findings: slices.Clone(r.Findings), Indeterminate: slices.Clone(r.Indeterminate), Diagnostics: slices.Clone(r.Diagnostics),
-	}
-	for i := range out.Findings {
-		out.Findings[i].Message = strip(out.Findings[i].Message)
-	}
-	report.SetFingerprints(out.Findings)
-	for i := range out.Indeterminate {
-		out.Indeterminate[i].Why = strip(out.Indeterminate[i].Why)
-	}
-	for i := range out.Diagnostics {
-		out.Diagnostics[i].Message = strip(out.Diagnostics[i].Message)
-	}
-	return out
-}
-
-// keyOf returns the part of a finding that is equal in both versions if it is the same finding: its
-// fingerprint and its action.
-func keyOf(f *report.Finding) string { return f.Fingerprint + " " + string(f.Action) }
-
-func sameGap(a, b *report.Indeterminate) bool {
-	sameObject := a.Object == b.Object || a.Object != nil && b.Object != nil && *a.Object == *b.Object
-	return sameObject && a.What == b.What && a.Why == b.Why && a.Policy == b.Policy && a.Root == b.Root && samePlace(a.Location, b.Location)
-}
-
-func samePlace(a, b *report.Location) bool {
-	return a == b || a != nil && b != nil && a.Path == b.Path && a.StartLine == b.StartLine
 }
