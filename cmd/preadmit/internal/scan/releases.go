@@ -155,14 +155,18 @@ func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error 
 }
 
 // AsRendered is As for a command that renders, since charts can read the version. If the targets
-// have several releases, it uses the default of the configuration.
+// have several releases, it uses the default of the configuration and writes a note.
 func AsRendered(ctx context.Context, p cli.Process, cfg *config.Config) error {
-	if all, err := cfg.Releases(); err != nil || len(all) == 1 {
+	all, err := cfg.Releases()
+	if err != nil || len(all) == 1 {
 		return AsConfigured(ctx, p, cfg)
 	}
 	r, err := cfg.Release()
 	if err != nil {
 		return cli.Usagef("%w", err)
+	}
+	if p.Part == nil { // not in the child process of this command
+		_, _ = fmt.Fprintf(p.Stderr, "preadmit: note: the targets have several versions of Kubernetes (%s): charts see that of the whole configuration, %s\n", names(all), r)
 	}
 	return As(ctx, p, r)
 }
