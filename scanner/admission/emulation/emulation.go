@@ -91,11 +91,7 @@ func set(r release.Release) error {
 		}
 	}
 	if r.FeatureGates != "" {
-		err := utilfeature.DefaultMutableFeatureGate.Set(r.FeatureGates)
-		if err == nil {
-			err = errors.Join(utilfeature.DefaultMutableFeatureGate.Validate()...)
-		}
-		if err != nil {
+		if err := setGates(r.FeatureGates, release.Minor(r.Version)); err != nil {
 			return &FlagError{Release: r, Flag: "feature-gates", what: "these feature gates", Err: err}
 		}
 	}
