@@ -3,6 +3,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -57,6 +58,17 @@ func Minor(version string) int {
 	}
 	minor, _ := strconv.Atoi(parts[1]) // ParseVersion checked it
 	return minor
+}
+
+// Before reports whether a version like v1.34.2 is earlier than another one.
+func Before(a, b string) bool {
+	return cmp.Or(cmp.Compare(Minor(a), Minor(b)), cmp.Compare(patch(a), patch(b))) < 0
+}
+
+// patch returns the patch number of a version like v1.34.2, 0 for invalid versions.
+func patch(version string) int {
+	number, _ := strconv.Atoi(version[strings.LastIndex(version, ".")+1:]) // ParseVersion checked it
+	return number
 }
 
 // Minors returns the minor versions that can be imitated, the oldest first, like 1.34.

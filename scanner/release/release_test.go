@@ -14,6 +14,20 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
+func TestBefore(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"v1.34.2", "v1.34.10", true}, {"v1.34.10", "v1.34.2", false}, {"v1.34.2", "v1.34.2", false},
+		{"v1.34.9", "v1.35.0", true}, {"v1.36.0", "v1.35.4", false},
+	} {
+		if got := Before(c.a, c.b); got != c.want {
+			t.Errorf("Before(%q, %q) = %v", c.a, c.b, got)
+		}
+	}
+}
+
 func TestParseFeatureGates(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "B=true,A=false": "A=false,B=true", " A = true , kube:B=0": "A=true,B=false", "A=true,A=false": "A=false",

@@ -46,8 +46,8 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	for _, part := range from {
 		r := part.Release
 		next := release.Release{Version: to.Version, FeatureGates: r.FeatureGates, RuntimeConfig: r.RuntimeConfig}.Normal()
-		if r == next {
-			remarks = append(remarks, report.Diagnostic{Severity: "note", Message: fmt.Sprintf("targets that have Kubernetes %s already are not compared: %s", r, strings.Join(part.Targets, ", "))})
+		if why := f.Release.uncompared(r, next); why != "" {
+			remarks = append(remarks, report.Diagnostic{Severity: "note", Message: fmt.Sprintf("targets that have Kubernetes %s%s are not compared: %s", r, why, strings.Join(part.Targets, ", "))})
 			continue
 		}
 		judged, err := j.partOf(ctx, f.Release.upgraded(before, r), next, &r)
@@ -59,6 +59,18 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	result := upgrade.Compare(pairs)
 	result.Diagnose(append(remarks, change.Remarks...)...)
 	return result, cfg, nil
+}
+
+// uncompared returns why targets of a release are not upgraded to the next one; "" if they are. Only --from makes a
+// later version the one before.
+func (f *ReleaseFlags) uncompared(r, next release.Release) string {
+	switch {
+	case r == next:
+		return " already"
+	case f.from == "" && release.Before(next.Version, r.Version):
+		return ", a later version,"
+	}
+	return ""
 }
 
 // upgraded returns the configuration before with the targets of one release upgraded. All other targets
@@ -106,8 +118,14 @@ func (f *ReleaseFlags) between(cfg config.Config) (before config.Config, to rele
 	if err != nil {
 		return before, to, cli.Usagef("%w", err)
 	}
-	if !slices.ContainsFunc(all, func(from release.Release) bool { return from.Version != to.Version }) {
-		return before, to, cli.Usagef("--from and --to are the same version, Kubernetes %s: there is nothing to compare", to)
+	compared := func(from release.Release) bool {
+		return f.uncompared(release.Release{Version: from.Version}, release.Release{Version: to.Version}) == ""
+	}
+	if !slices.ContainsFunc(all, compared) {
+		if f.from == "" {
+			return before, to, cli.Usagef("the targets have Kubernetes %s already: there is nothing to compare with --to %s; --from names another version", names(all), f.to)
+		}
+		return before, to, cli.Usagef("--from and --to are the same version, Kubernetes %s: there is nothing to compare", to.Version)
 	}
 	return before, to, nil
 }
