@@ -14,16 +14,21 @@ func hasVersion(kind schema.GroupVersionKind) bool {
 	return introducedIn(kind) == "" && removedIn(kind) == ""
 }
 
+// introduced are the releases that introduced versions whose types do not state it
+// (kubernetes/kubernetes#136976).
+var introduced = map[schema.GroupVersion]string{
+	{Group: "scheduling.k8s.io", Version: "v1alpha2"}: "v1.36",
+}
+
 // introducedIn returns the version of Kubernetes that introduced a kind, if it is later than the
 // imitated one, else "".
 func introducedIn(kind schema.GroupVersionKind) string {
-	introduced, ok := typeOf(kind).(interface{ APILifecycleIntroduced() (major, minor int) })
-	if !ok {
-		return ""
+	at := introduced[kind.GroupVersion()]
+	if stated, ok := typeOf(kind).(interface{ APILifecycleIntroduced() (major, minor int) }); ok {
+		major, minor := stated.APILifecycleIntroduced()
+		at = fmt.Sprintf("v%d.%d", major, minor)
 	}
-	major, minor := introduced.APILifecycleIntroduced()
-	at := fmt.Sprintf("v%d.%d", major, minor)
-	if version.MustParseSemantic(KubernetesVersion()).AtLeast(version.MustParseGeneric(at)) {
+	if at == "" || version.MustParseSemantic(KubernetesVersion()).AtLeast(version.MustParseGeneric(at)) {
 		return ""
 	}
 	return at

@@ -97,6 +97,9 @@ func set(r release.Release) error {
 	}
 	config, err := resourceConfig(r.RuntimeConfig)
 	if err != nil {
+		if release.Minor(r.Version) != release.Minor(release.Latest) {
+			err = fmt.Errorf("%w (APIs that Kubernetes %s no longer has are not known)", err, release.Latest)
+		}
 		return &FlagError{Release: r, Flag: "runtime-config", what: "this runtime config", Err: err}
 	}
 	apis = config
