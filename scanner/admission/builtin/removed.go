@@ -20,16 +20,15 @@ func Unserved(kind schema.GroupVersionKind) string {
 	if at := introducedIn(kind); at != "" {
 		parts = append(parts, "introduced in "+at)
 	}
-	none := "no version of it is, "
 	if flags, ok := optional()[kind]; ok && len(parts) == 0 {
-		parts, none = append(parts, "served with "+flags+" only"), ""
+		parts = append(parts, "served with "+flags+" only")
 	}
 	switch use, served := replacement(kind); {
 	case served:
 		parts = append(parts, fmt.Sprintf("use %s %s", use.GroupVersion(), use.Kind))
 	case !use.Empty():
 		if at := introducedIn(use); at != "" {
-			parts = append(parts, fmt.Sprintf("%s%s is introduced in %s", none, use.GroupVersion(), at))
+			parts = append(parts, fmt.Sprintf("%s is introduced in %s", use.GroupVersion(), at))
 		}
 	}
 	return strings.Join(parts, ", ")
