@@ -33,6 +33,13 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 		_, err := j.parts(ctx, before)
 		return nil, cfg, err
 	}
+	if f.Release.from == "" && cfg.KubernetesVersion == "" && before.KubernetesVersion != "" {
+		notes, err := assumed(ctx, change, "v"+before.KubernetesVersion, to.Version)
+		if err != nil {
+			return nil, cfg, err
+		}
+		remarks = append(remarks, notes...)
+	}
 	remove, err := j.share()
 	if err != nil {
 		return nil, cfg, err
