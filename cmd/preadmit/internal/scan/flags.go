@@ -101,7 +101,9 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.Var(&f.FailOn, "fail-on", "weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
 	flags.BoolVar(&f.RequirePolicies, "require-policies", false, "end with exit code 3 if no policy is in force")
 	flags.BoolVar(&f.Existing, "existing", false, "show findings that the base also has, and let them fail the run")
-	flags.BoolVar(&f.Diff, "diff", false, "also report how the rendered objects change, in formats that show it; html implies it")
+	if !f.Release.Between { // an upgrade has no base
+		flags.BoolVar(&f.Diff, "diff", false, "also report how the rendered objects change, in formats that show it; html implies it")
+	}
 	flags.Var(&f.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.Format.Known, ", "))
 	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`, - for stdout; a terminal then gets no text without --format (repeatable)")
 	flags.Var(&f.Color, "color", "`WHEN` to use colours in text: auto, always or never")
