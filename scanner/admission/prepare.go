@@ -125,7 +125,7 @@ func (c *Cluster) prepare(ctx context.Context, in ClientRequest, fields unknownF
 		p.namespace = p.name // for admission, a Namespace is in itself
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
-	if err = h.resource.Serves(in.Subresource, in.Operation, p.name); err == nil {
+	if err = h.resource.Serves(in.Subresource, in.Operation, p.patches(), p.name); err == nil {
 		if h.deprecation != "" {
 			warning.AddWarning(ctx, "", h.deprecation)
 		}
@@ -204,6 +204,12 @@ func (p *preparation) run(ctx context.Context) (*Request, error) {
 		return p.delete(ctx)
 	}
 	return nil, fmt.Errorf("unsupported operation %s", p.client.Operation)
+}
+
+// patches reports whether the applier sends a PATCH for an object that is to exist afterwards. kubectl's merge reads it
+// before, which the same kinds refuse.
+func (p *preparation) patches() bool {
+	return p.client.Operation != admission.Delete && (p.client.Applier.ServerSide() || p.client.Applier.Merges())
 }
 
 // context returns a context with the values that registry strategies read.

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -69,5 +71,52 @@ func TestAuthorizeScaleWithoutAWorkload(t *testing.T) {
 	a.Subresource, a.User = "scale", &user.DefaultInfo{Name: "jane"}
 	if err := c.Authorize(context.Background(), a); !apierrors.IsForbidden(err) {
 		t.Errorf("%v, want that it is forbidden", err)
+	}
+}
+
+// TestOperationsOfKinds: nobody creates a ComponentStatus, and a TokenReview is only created, not applied.
+func TestOperationsOfKinds(t *testing.T) {
+	const (
+		status     = "{apiVersion: v1, kind: ComponentStatus, metadata: {name: one}}"
+		review     = "{apiVersion: authentication.k8s.io/v1, kind: TokenReview, metadata: {name: one}, spec: {token: a}}"
+		notAllowed = "the server does not allow this method on the requested resource"
+	)
+	for _, test := range []struct {
+		text      string
+		operation k8sadmission.Operation
+		by        apply.Applier
+		want      string
+	}{
+		{status, k8sadmission.Create, "", notAllowed},
+		{status, k8sadmission.Update, "", notAllowed},
+		{status, k8sadmission.Delete, "", notAllowed},
+		{review, k8sadmission.Create, "", ""},
+		{review, k8sadmission.Create, apply.Replace, ""},
+		{review, k8sadmission.Create, apply.Flux, notAllowed},
+		{review, k8sadmission.Create, apply.Kubectl, notAllowed},
+		{review, k8sadmission.Update, "", notAllowed},
+		{review, k8sadmission.Delete, apply.Flux, notAllowed},
+		{webDeployment, k8sadmission.Create, apply.Flux, ""},
+		{webDeployment, k8sadmission.Update, apply.Kubectl, ""},
+		{webDeployment, k8sadmission.Delete, apply.Flux, ""},
+	} {
+		o := object(t, test.text)
+		a := ClientRequest{Operation: test.operation, Object: o, OldObject: o, Applier: test.by, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}}
+		switch test.operation {
+		case k8sadmission.Create:
+			a.OldObject = nil
+		case k8sadmission.Delete:
+			a.Object = nil
+		}
+		got := ""
+		var refused *apierrors.StatusError
+		if _, _, err := open(t).Prepare(t.Context(), a); errors.As(err, &refused) {
+			got = refused.ErrStatus.Message
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if got != test.want {
+			t.Errorf("%s %s by %q: %q, want %q", test.operation, o.GroupVersionKind().Kind, test.by, got, test.want)
+		}
 	}
 }

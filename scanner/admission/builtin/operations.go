@@ -39,13 +39,18 @@ func Verb(o admission.Operation) string {
 	return ""
 }
 
-// Serves returns the server's error if a kind has no such subresource, or the subresource no such
-// operation. For custom resources it is that the object is not found, or names the verb
+// Serves returns the server's error if a kind has no such subresource, or the subresource or the kind no such
+// operation: nobody updates a TokenReview, or creates a ComponentStatus. patch is set for an object that is applied,
+// which needs the verb of that name. For custom resources it is that the object is not found, or names the verb
 // (k8s.io/apiextensions-apiserver, crdHandler); for built-in kinds the text is that of the server's
 // clients.
-func (r Resource) Serves(subresource string, operation admission.Operation, name string) error {
+func (r Resource) Serves(subresource string, operation admission.Operation, patch bool, name string) error {
+	const notAllowed = "the server does not allow this method on the requested resource"
 	if subresource == "" {
-		return nil
+		if r.Assumed || slices.Contains(r.Operations(""), operation) && (!patch || r.Custom || slices.Contains(r.Verbs[""], "patch")) {
+			return nil
+		}
+		return clientError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, notAllowed)
 	}
 	if _, ok := r.Subresources[subresource]; !ok {
 		if r.Custom {
@@ -59,7 +64,7 @@ func (r Resource) Serves(subresource string, operation admission.Operation, name
 	if r.Custom {
 		return apierrors.NewMethodNotSupported(r.GroupResource(), Verb(operation))
 	}
-	return clientError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
+	return clientError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, notAllowed)
 }
 
 // clientError returns a refusal whose text comes from the server's clients.
