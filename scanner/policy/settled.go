@@ -19,8 +19,7 @@ type unsettled struct {
 }
 
 // unsettled returns the params with which a policy has to be evaluated.
-func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) []unsettled {
-	all := make([]unsettled, 0, len(params))
+func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) (all []unsettled) {
 	for _, param := range params {
 		u := unsettled{param: param}
 		u.key, u.set = d.key(h, m, param)

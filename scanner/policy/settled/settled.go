@@ -39,6 +39,7 @@ func Open(file string) *Evaluations {
 	if err != nil || len(data)%recordSize != 0 {
 		return e
 	}
+	e.known = make(map[Key]Work, len(data)/recordSize)
 	for ; len(data) > 0; data = data[recordSize:] {
 		numbers := data[len(Key{}):]
 		e.known[Key(data)] = Work{
