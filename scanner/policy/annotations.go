@@ -12,8 +12,6 @@ type annotations struct {
 	values map[string][]string
 }
 
-func newAnnotations() *annotations { return &annotations{values: map[string][]string{}} }
-
 func (a *annotations) add(key, value string) {
 	if len(value) > maxAnnotationValue {
 		value = value[:maxAnnotationValue]
@@ -25,6 +23,9 @@ func (a *annotations) add(key, value string) {
 	}
 	if len(a.values[key]) == 0 {
 		a.keys = append(a.keys, key)
+	}
+	if a.values == nil {
+		a.values = map[string][]string{}
 	}
 	a.values[key] = append(a.values[key], value)
 }

@@ -160,7 +160,7 @@ func (d *dispatch) policy(c *candidate) {
 			return
 		}
 	}
-	annotations := newAnnotations()
+	annotations := new(annotations)
 	for _, b := range h.bindings {
 		if d.binding(h, b, m, annotations); d.outcome.Refusal != nil {
 			return
