@@ -75,7 +75,9 @@ func TestOutsideAttacks(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "artifacts")
 	s := testScanner(t, jailed.Limits{})
 	s.Fetcher = artifacts.New(artifacts.Config{Dir: kept, Size: 4 << 20, Options: fetch.Options{
-		RootCAs: pool, Hosts: []string{strings.TrimPrefix(server.URL, "https://")}, Limits: fetch.Limits{Time: 2 * time.Second, Stall: 300 * time.Millisecond},
+		RootCAs: pool, Hosts: []string{strings.TrimPrefix(server.URL, "https://")},
+		// Content is less than what all may have together (half of Size), which an endless body would take from the others.
+		Limits: fetch.Limits{Time: 2 * time.Second, Stall: 300 * time.Millisecond, Content: 1 << 20},
 	}})
 	outcome, err := s.Scan(context.Background(), requestOf(pull), nil)
 	if err != nil || len(outcome.Died) > 0 {
