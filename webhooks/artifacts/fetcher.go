@@ -82,8 +82,8 @@ func (f *Fetcher) Begin(_ context.Context, r jailed.Request) (jailed.Fetching, [
 	opts := f.Options
 	opts.Credentials = credentials
 	opts.Limits.Total = f.Size / share
-	opts.Limits.Answer = min(opts.Limits.Total, 256<<20)
-	opts.Limits.Content = min(opts.Limits.Total, 128<<20)
+	opts.Limits.Answer = min(opts.Limits.Total, cmp.Or(opts.Limits.Answer, 256<<20))
+	opts.Limits.Content = min(opts.Limits.Total, cmp.Or(opts.Limits.Content, 128<<20))
 	g := &fetching{
 		fetcher: f, kept: kept, dir: store.Open(dir), client: fetch.New(kept, opts), left: f.Time,
 		log: f.Log.With("owner", r.Owner, "head", r.Head), known: map[wanted]result{},

@@ -74,10 +74,11 @@ func TestOutsideAttacks(t *testing.T) {
 	}
 	kept := filepath.Join(t.TempDir(), "artifacts")
 	s := testScanner(t, jailed.Limits{})
-	s.Fetcher = artifacts.New(artifacts.Config{Dir: kept, Size: 4 << 20, Options: fetch.Options{
+	s.Fetcher = artifacts.New(artifacts.Config{Dir: kept, Size: int64(4*len(all)) << 20, Options: fetch.Options{
 		RootCAs: pool, Hosts: []string{strings.TrimPrefix(server.URL, "https://")},
-		// Content is less than what all may have together (half of Size), which an endless body would take from the others.
-		Limits: fetch.Limits{Time: 2 * time.Second, Stall: 300 * time.Millisecond, Content: 1 << 20},
+		// All attacks run at the same time: even together their answers are less than half of Size, which is the limit of one
+		// scan, so that endless ones do not take it from the others.
+		Limits: fetch.Limits{Time: 2 * time.Second, Stall: 300 * time.Millisecond, Answer: 1 << 20, Content: 1 << 20},
 	}})
 	outcome, err := s.Scan(context.Background(), requestOf(pull), nil)
 	if err != nil || len(outcome.Died) > 0 {
