@@ -113,7 +113,7 @@ func TestVersionsShareEvaluations(t *testing.T) {
 	if got := count(":"); got != 6 {
 		t.Errorf("%d evaluations of three objects as two versions, want 6", got)
 	}
-	if got := count(`[ -s "$shared/settled" ] && printf '\007' | dd of="$shared/settled" bs=1 seek=32 conv=notrunc 2> /dev/null`); got != 5+7 {
+	if got := count(`[ -s "$shared/settled" ] && printf '\007' | dd of="$shared/settled" bs=1 seek=72 conv=notrunc 2> /dev/null`); got != 5+7 {
 		t.Errorf("%d evaluations where one counts as 7, want 12", got)
 	}
 }

@@ -119,8 +119,8 @@ type dispatch struct {
 	next []candidate
 	// requests caches the `request` variable by resource and kind.
 	requests map[requestKey]map[string]any
-	// inputs caches, by the same keys, the keys of the objects and attributes that policies see.
-	inputs map[requestKey]settled.Key
+	// evaluations caches, by the same keys, those without findings in another process.
+	evaluations map[requestKey]*settled.Request
 	// sizes are the sizes of the objects, by their version.
 	sizes    map[schema.GroupVersionKind]cel.Sizes
 	resolved *requestNamespace

@@ -13,18 +13,17 @@ import (
 // unsettled is a param with which a policy has to be evaluated.
 type unsettled struct {
 	param *admission.Object
-	// key identifies the evaluation; set is false if something is unknown.
+	// key identifies the evaluation among those of the request; of is nil if something is unknown.
 	key settled.Key
-	set bool
+	of  *settled.Request
 }
 
 // unsettled returns the params with which a policy has to be evaluated.
 func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) (all []unsettled) {
 	for _, param := range params {
 		u := unsettled{param: param}
-		u.key, u.set = d.key(h, m, param)
-		if u.set {
-			if work, found := d.engine.compiler.Settled.Find(u.key); found {
+		if u.key, u.of = d.key(h, m, param); u.of != nil {
+			if work, found := u.of.Find(u.key); found {
 				d.outcome.Evaluations += int(work.Validations)
 				d.engine.compiler.spent.Add(work.Cost)
 				continue
@@ -39,8 +38,8 @@ func (d *dispatch) unsettled(h *hook, m match, params []*admission.Object) (all 
 func (d *dispatch) evaluate(u unsettled, e *evaluation, annotations *annotations) {
 	before := d.outcome.Evaluations
 	silent := e.run(annotations)
-	if u.set && silent && !e.usage.outsideKey && d.ctx.Err() == nil {
-		d.engine.compiler.Settled.Add(u.key, settled.Work{Validations: int64(d.outcome.Evaluations - before), Cost: e.usage.cost})
+	if u.of != nil && silent && !e.usage.outsideKey && d.ctx.Err() == nil {
+		u.of.Add(u.key, settled.Work{Validations: int64(d.outcome.Evaluations - before), Cost: e.usage.cost})
 	}
 }
 
@@ -52,41 +51,39 @@ type usage struct {
 	outsideKey bool
 }
 
-// key returns a key of all inputs of an evaluation that reads neither the namespace nor the authorizer: the
-// policy, and the other variables of its expressions. The environment of stored expressions is the same in
-// all versions of Kubernetes (environment.EnvSet), so the expressions of a policy in force have the same
-// results.
-func (d *dispatch) key(h *hook, m match, param *admission.Object) (key settled.Key, ok bool) {
+// key returns the evaluations of the request as a policy sees it, and a key among them. The request's key and this
+// one cover all inputs of an evaluation that reads neither the namespace nor the authorizer: the policy, and the other
+// variables of its expressions. The environment of stored expressions is the same in all versions of Kubernetes
+// (environment.EnvSet), so the expressions of a policy in force have the same results.
+func (d *dispatch) key(h *hook, m match, param *admission.Object) (key settled.Key, of *settled.Request) {
 	if d.engine.compiler.Settled == nil || h.readsStatus() && d.request.OpenStatus() != nil {
-		return key, false
+		return key, nil
 	}
 	if ns := d.namespace().namespace; ns != nil && len(d.engine.cluster.UnknownOfNamespace(ns.Name)) > 0 {
-		return key, false
+		return key, nil
 	}
-	policy, err := h.key()
+	key, err := h.key()
 	if err != nil {
-		return key, false
+		return key, nil
 	}
-	inputs, ok := d.keyOfInputs(m)
-	if !ok {
-		return key, false
-	}
-	var params readParam
 	if param != nil {
-		params = d.engine.readParam(h.policy.Spec.ParamKind, param)
+		params := d.engine.readParam(h.policy.Spec.ParamKind, param)
+		if params.err != nil || params.known != nil {
+			return key, nil
+		}
+		if key, err = settled.KeyOf(key, orNull(params.content)); err != nil {
+			return key, nil
+		}
 	}
-	if params.err != nil || params.known != nil {
-		return key, false
-	}
-	key, err = settled.KeyOf(policy, inputs, orNull(params.content))
-	return key, err == nil
+	return key, d.settled(m)
 }
 
-// keyOfInputs returns a key of a request as a policy sees it: of its objects and its attributes.
-func (d *dispatch) keyOfInputs(m match) (key settled.Key, ok bool) {
+// settled returns the evaluations of the request as a policy sees it, by a key of its objects and its attributes; nil
+// if some of it is unknown.
+func (d *dispatch) settled(m match) *settled.Request {
 	at := requestKey{m.resource, m.kind}
-	if key, ok := d.inputs[at]; ok {
-		return key, true
+	if of, ok := d.evaluations[at]; ok {
+		return of
 	}
 	var object, oldObject any
 	text, oldText, ok := d.request.Text(m.kind)
@@ -95,24 +92,24 @@ func (d *dispatch) keyOfInputs(m match) (key settled.Key, ok bool) {
 	} else {
 		version, err := d.request.Version(m.kind)
 		if err != nil || version.KnownObject != nil || version.KnownOldObject != nil {
-			return key, false
+			return nil
 		}
 		object, oldObject = orNull(version.Object), orNull(version.OldObject)
 	}
 	attributes, err := json.Marshal(d.admissionRequest(at)) // without the objects
 	if err != nil {
-		return key, false
+		return nil
 	}
-	key, err = settled.KeyOf(object, oldObject, string(attributes),
+	key, err := settled.KeyOf(object, oldObject, string(attributes),
 		d.request.GetResource().String()) // match conditions see it as request.resource
 	if err != nil {
-		return key, false
+		return nil
 	}
-	if d.inputs == nil {
-		d.inputs = map[requestKey]settled.Key{}
+	if d.evaluations == nil {
+		d.evaluations = map[requestKey]*settled.Request{}
 	}
-	d.inputs[at] = key
-	return key, true
+	d.evaluations[at] = d.engine.compiler.Settled.Of(key)
+	return d.evaluations[at]
 }
 
 func keyOfSpec(spec *v1.ValidatingAdmissionPolicySpec) (settled.Key, error) {

@@ -56,21 +56,33 @@ func TestSave(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a file of nothing was written")
 	}
-	e.Add(a, settled.Work{Validations: 3, Cost: 1 << 40})
-	e.Add(b, settled.Work{})
+	of := e.Of(a)
+	of.Add(a, settled.Work{Validations: 3, Cost: 1 << 40})
+	of.Add(b, settled.Work{})
+	e.Of(b).Add(a, settled.Work{Validations: 4})
 	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
 	again := settled.Open(file)
-	if work, ok := again.Find(a); !ok || work != (settled.Work{Validations: 3, Cost: 1 << 40}) || again.Len() != 2 {
+	for _, key := range []settled.Key{a, b, a, a} { // in any order
+		if _, ok := again.Of(a).Find(key); !ok {
+			t.Errorf("%x is not found", key)
+		}
+	}
+	if work, ok := again.Of(a).Find(a); !ok || work != (settled.Work{Validations: 3, Cost: 1 << 40}) || again.Len() != 3 {
 		t.Errorf("found %v %v of %d", work, ok, again.Len())
+	}
+	if work, ok := again.Of(b).Find(a); !ok || work.Validations != 4 {
+		t.Errorf("of another request: found %v %v", work, ok)
 	}
 	if e.Read() || !again.Read() {
 		t.Errorf("read from another process: %v of the first, %v of the second", e.Read(), again.Read())
 	}
 	c, _ := settled.KeyOf("c")
-	if _, ok := again.Find(c); ok {
-		t.Error("found what was not added")
+	for _, request := range []settled.Key{a, b, c} {
+		if _, ok := again.Of(request).Find(c); ok {
+			t.Error("found what was not added")
+		}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -82,14 +94,16 @@ func TestSave(t *testing.T) {
 	if same, err := os.ReadFile(file); err != nil || !bytes.Equal(data, same) {
 		t.Errorf("nothing was added, and the file is another one: %v", err)
 	}
-	if err := os.WriteFile(file, data[:len(data)-1], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if half := settled.Open(file); half.Len() != 0 {
-		t.Errorf("%d evaluations of half a file", half.Len())
+	for cut := 1; cut < len(data); cut++ {
+		if err := os.WriteFile(file, data[:len(data)-cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if part := settled.Open(file); part.Len() == 3 || part.Len() > 0 && !part.Read() {
+			t.Errorf("%d evaluations of a file without its last %d bytes", part.Len(), cut)
+		}
 	}
 	lost := settled.Open(filepath.Join(t.TempDir(), "no", "such", "directory"))
-	lost.Add(a, settled.Work{})
+	lost.Of(a).Add(a, settled.Work{})
 	if err := lost.Save(); err == nil {
 		t.Error("no error of a file that cannot be written")
 	}
