@@ -32,7 +32,7 @@ var layers = []string{
 	"scanner/lines", "scanner/lines/text",
 	"scanner/server", "scanner/mutation", "scanner/locate",
 	"scanner/policy", "scanner/policy/cel", "scanner/policy/expressions", "scanner/policy/secrets", "scanner/controllers", "scanner/change",
-	"scanner/admission", "scanner/admission/unknown", "scanner/admission/etcd", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal", "scanner/admission/scale", "scanner/admission/size",
+	"scanner/admission", "scanner/admission/unknown", "scanner/admission/etcd", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/decoded", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal", "scanner/admission/scale", "scanner/admission/size",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds", "scanner/clusterconfig", "scanner/admission/emulation", "scanner/release",
 	"internal/deploytest",
 	"render/sources", "render/deploy", "render/argocd/appset", "render/argocd", "render/argocd/settings", "render/resourceset", "render/helm", "render/flux",

@@ -6,6 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission/decoded"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/scanner/policy/settled"
@@ -33,9 +34,10 @@ type Input struct {
 	// Part limits the scan to the targets of the Kubernetes release that the process imitates. Without it a target
 	// of another release is an *InputError.
 	Part bool
-	// Answers caches the origins of objects, and Settled the policies without findings about objects. If set,
-	// scans of the same trees for other releases, one after the other, reuse them.
+	// Answers caches the origins of objects, Decoded the objects of built-in kinds, and Settled the policies without
+	// findings about objects. If set, scans of the same trees for other releases, one after the other, reuse them.
 	Answers *origin.Answers
+	Decoded *decoded.Objects
 	Settled *settled.Evaluations
 	// Capture determines which details of requests the report contains.
 	Capture Capture

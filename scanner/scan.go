@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -111,6 +112,9 @@ func newScan(in Input) *scan {
 	}
 	compiler := policy.NewCompiler()
 	compiler.Settled = in.Settled
+	if in.Decoded != nil {
+		builtin.Share(in.Decoded)
+	}
 	return &scan{
 		in: in, report: report, compiler: compiler,
 		work: parallel.Workers{Count: in.Workers, Progress: in.Progress},

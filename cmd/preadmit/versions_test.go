@@ -118,6 +118,25 @@ func TestVersionsShareEvaluations(t *testing.T) {
 	}
 }
 
+// TestVersionsShareDecoded: they also use the objects that it decoded. If the test changes the names of
+// containers, the later processes refuse the changed ones.
+func TestVersionsShareDecoded(t *testing.T) {
+	scan := versioned(t)
+	if got := len(scan(between(t, ":"), "1.35", "1.36").Findings); got != 2 {
+		t.Errorf("%d findings, want 2", got)
+	}
+	changed := scan(between(t, `[ -s "$shared/decoded" ] && LC_ALL=C sed -i 's/web\(..web:1\)/WEB\1/g' "$shared/decoded"`), "1.35", "1.36")
+	refused := 0
+	for _, f := range changed.Findings {
+		if f.Cause == report.CauseSchema && slices.Equal(f.Kubernetes, []string{"v1.35.0"}) {
+			refused++
+		}
+	}
+	if refused != 3 {
+		t.Errorf("%d objects with the changed names are refused, want 3", refused)
+	}
+}
+
 // TestVersionsTogether: a scan of several versions has the same findings for each as a scan of that version alone.
 func TestVersionsTogether(t *testing.T) {
 	scan := versioned(t)

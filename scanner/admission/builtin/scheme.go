@@ -47,7 +47,8 @@ type Codec struct {
 }
 
 func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *Codec {
-	return &Codec{Scheme: scheme, Codecs: codecs, strict: json.NewSerializerWithOptions(meta{}, scheme, scheme, json.SerializerOptions{Strict: true})}
+	strict := json.NewSerializerWithOptions(meta{}, scheme, scheme, json.SerializerOptions{Strict: true})
+	return &Codec{Scheme: scheme, Codecs: codecs, strict: sharing{strict, scheme}}
 }
 
 // meta finds the version and kind of objects like the API server's decoders, without parsing the whole object

@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/isolate"
-	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
-	"github.com/preadmit/preadmit/scanner/policy/settled"
 	"github.com/preadmit/preadmit/scanner/release"
 )
 
@@ -106,7 +103,7 @@ func run[T any](ctx context.Context, j *judging, cfg config.Config, do func(cont
 	}
 	progress := cli.NewProgress(p, f.Quiet || p.Part != nil)
 	doing := cli.NewActivity()
-	answers, settled := j.open()
+	shared := openShared(j.shared)
 	result, err := cli.Within(ctx, &f.limits, doing, func(ctx context.Context) (*T, error) {
 		return do(ctx, scanner.Input{
 			Base:    change.Base,
@@ -118,8 +115,9 @@ func run[T any](ctx context.Context, j *judging, cfg config.Config, do func(cont
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
-			Answers: answers,
-			Settled: settled,
+			Answers: shared.answers,
+			Decoded: shared.decoded,
+			Settled: shared.settled,
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)
@@ -132,26 +130,8 @@ func run[T any](ctx context.Context, j *judging, cfg config.Config, do func(cont
 	if err != nil {
 		return nil, Error(ctx, err)
 	}
-	save(p.Stderr, answers)
-	save(p.Stderr, settled)
+	shared.save(p.Stderr)
 	return result, nil
-}
-
-// open returns the results that processes share: origins of objects, and evaluations of policies without
-// findings. Both are nil for a single process.
-func (j *judging) open() (*origin.Answers, *settled.Evaluations) {
-	if j.shared == "" {
-		return nil, nil
-	}
-	return origin.OpenAnswers(filepath.Join(j.shared, "answers")), settled.Open(filepath.Join(j.shared, "settled"))
-}
-
-// save saves results for the next process. It prints an error as a warning, since it costs time but changes
-// no verdict.
-func save(stderr io.Writer, shared interface{ Save() error }) {
-	if err := shared.Save(); err != nil {
-		_, _ = fmt.Fprintf(stderr, "preadmit: warning: %s\n", escape.Line(err.Error()))
-	}
 }
 
 // Error returns a usage error if the error of a scan is due to its input, else the error with context.
