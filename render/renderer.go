@@ -176,15 +176,14 @@ func (r *Renderer) Valid(trace tree.Trace) bool {
 	return true
 }
 
-// Each renders roots in parallel, and returns their results in order. An error in a root is in its result; the error is
-// that of ctx.
-func Each(ctx context.Context, roots []Root, render func(context.Context, Root) *Result) ([]*Result, error) {
-	results := make([]*Result, len(roots))
+// Each calls a function for roots in parallel, and returns the results in order. The error is that of ctx.
+func Each[T any](ctx context.Context, roots []Root, do func(context.Context, Root) T) ([]T, error) {
+	results := make([]T, len(roots))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, root := range roots {
 		group.Go(func() error {
-			results[i] = render(ctx, root)
+			results[i] = do(ctx, root)
 			return nil
 		})
 	}
@@ -193,4 +192,19 @@ func Each(ctx context.Context, roots []Root, render func(context.Context, Root) 
 		return nil, err
 	}
 	return results, nil
+}
+
+// Select returns the roots for which a function returns true; it is called in parallel. The error is that of ctx.
+func Select(ctx context.Context, roots []Root, is func(Root) bool) ([]Root, error) {
+	selected, err := Each(ctx, roots, func(_ context.Context, root Root) bool { return is(root) })
+	if err != nil {
+		return nil, err
+	}
+	var out []Root
+	for i, root := range roots {
+		if selected[i] {
+			out = append(out, root)
+		}
+	}
+	return out, nil
 }

@@ -1,12 +1,10 @@
 package render
 
 import (
+	"context"
 	"io/fs"
 	"maps"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -130,18 +128,12 @@ func (r *Renderer) CacheTree(roots []Root) {
 
 // rootEntries returns the entries of roots, computed in parallel.
 func (r *Renderer) rootEntries(roots []Root) []needsEntry {
-	all := make([]*needsEntry, len(roots))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, root := range roots {
-		group.Go(func() error {
-			if in := r.Needs(root); !in.linked && root.Unit == nil && len(in.Artifacts) == 0 { // what a unit needs depends on its object
-				all[i] = r.newNeedsEntry(root, in)
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the functions return no errors
+	all, _ := Each(context.Background(), roots, func(_ context.Context, root Root) *needsEntry {
+		if in := r.Needs(root); !in.linked && root.Unit == nil && len(in.Artifacts) == 0 { // what a unit needs depends on its object
+			return r.newNeedsEntry(root, in)
+		}
+		return nil
+	})
 	var out []needsEntry
 	for _, in := range all {
 		if in != nil {

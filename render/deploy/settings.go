@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -93,8 +94,8 @@ func (e *expander) argoCDOf(c *cluster, only bool) (argocds.Settings, error) {
 
 // settingsIn returns the settings of Argo CD in roots.
 func (e *expander) settingsIn(roots []render.Root) ([]argocds.Settings, error) {
-	roots = slices.DeleteFunc(roots, func(root render.Root) bool { return !e.mayHold(root, argocds.Mentions()...) })
-	if err := e.render(roots); err != nil {
+	roots, err := render.Select(e.ctx, roots, func(root render.Root) bool { return e.mayHold(root, argocds.Mentions()...) })
+	if err := cmp.Or(err, e.render(roots)); err != nil {
 		return nil, err
 	}
 	roots = slices.DeleteFunc(roots, func(root render.Root) bool {
