@@ -45,7 +45,9 @@ func generator(seed int64) *randfill.Filler {
 		func(raw *runtime.RawExtension, c randfill.Continue) {
 			raw.Raw = []byte([]string{`{}`, `{"a":[]}`, `{"a":{"b":null}}`}[c.Intn(3)])
 		},
-		func(raw *metav1.FieldsV1, c randfill.Continue) { raw.Raw = []byte([]string{`{}`, `{"f:a":{}}`}[c.Intn(2)]) },
+		func(raw *metav1.FieldsV1, c randfill.Continue) {
+			raw.Raw = []byte([]string{`{}`, `{"f:a":{}}`}[c.Intn(2)])
+		},
 		func(raw *apiextensionsv1.JSON, c randfill.Continue) {
 			raw.Raw = []byte([]string{`{}`, `[]`, `"a"`, `1`, `null`}[c.Intn(5)])
 		},

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"sync"
@@ -100,18 +99,16 @@ func (r *Request) converted(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
-// Text returns the objects of a version as JSON, null for none, which is cheaper than their content. ok is
-// false if the text does not determine the content: a field is unknown, or a number has no type.
-func (r *Request) Text(kind schema.GroupVersionKind) (object, oldObject []byte, ok bool) {
+// Objects returns the objects of a version, nil for none, which is cheaper than their content. ok is false if they do
+// not determine the content: a field is unknown, or a number has no type.
+func (r *Request) Objects(kind schema.GroupVersionKind) (object, oldObject runtime.Object, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v, err := r.converted(kind)
 	if err != nil || r.isCustom() || len(r.unknown)+len(r.unknownOld) > 0 {
 		return nil, nil, false
 	}
-	object, err = json.Marshal(v.VersionedObject)
-	oldObject, oldErr := json.Marshal(v.VersionedOldObject)
-	return object, oldObject, err == nil && oldErr == nil
+	return v.VersionedObject, v.VersionedOldObject, true
 }
 
 // contentOf returns the content of an object of the request in a version. The content of the stored object is

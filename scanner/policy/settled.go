@@ -86,9 +86,9 @@ func (d *dispatch) settled(m match) *settled.Request {
 		return of
 	}
 	var object, oldObject any
-	text, oldText, ok := d.request.Text(m.kind)
+	typed, oldTyped, ok := d.request.Objects(m.kind)
 	if ok {
-		object, oldObject = string(text), string(oldText)
+		object, oldObject = settled.Object{Value: typed}, settled.Object{Value: oldTyped}
 	} else {
 		version, err := d.request.Version(m.kind)
 		if err != nil || version.KnownObject != nil || version.KnownOldObject != nil {
@@ -96,12 +96,9 @@ func (d *dispatch) settled(m match) *settled.Request {
 		}
 		object, oldObject = orNull(version.Object), orNull(version.OldObject)
 	}
-	attributes, err := json.Marshal(d.admissionRequest(at)) // without the objects
-	if err != nil {
-		return nil
-	}
-	key, err := settled.KeyOf(object, oldObject, string(attributes),
-		d.request.GetResource().String()) // match conditions see it as request.resource
+	key, err := settled.KeyOf(object, oldObject,
+		settled.Object{Value: d.admissionRequest(at)}, // without the objects
+		d.request.GetResource().String())              // match conditions see it as request.resource
 	if err != nil {
 		return nil
 	}

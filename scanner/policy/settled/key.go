@@ -14,7 +14,7 @@ import (
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of JSON-like values, in this order. Their types must be those of an object's
-// content, or Key.
+// content, Key, or Object.
 func KeyOf(values ...any) (Key, error) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -49,6 +49,8 @@ func appendValue(text []byte, value any) ([]byte, error) {
 		return binary.AppendVarint(append(text, 'i'), v), nil
 	case float64:
 		return binary.LittleEndian.AppendUint64(append(text, 'd'), math.Float64bits(v)), nil
+	case Object:
+		return appendObject(text, v)
 	case Key:
 		return append(append(text, 'k'), v[:]...), nil
 	case []any:
