@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/decoded"
 	"github.com/preadmit/preadmit/scanner/policy/settled"
 )
 
@@ -47,11 +48,11 @@ func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 	t.Helper()
 	_, in := archiveInput(t, file, archive)
 	want := reportJSON(t, mustScan(t, in))
-	shared, evaluated := filepath.Join(t.TempDir(), "answers"), filepath.Join(t.TempDir(), "settled")
+	dir := t.TempDir()
 	var steps [2]int
 	for i := range steps {
 		_, in := archiveInput(t, file, archive)
-		in.Answers, in.Settled = origin.OpenAnswers(shared), settled.Open(evaluated)
+		in.Answers, in.Decoded, in.Settled = origin.OpenAnswers(filepath.Join(dir, "answers")), decoded.Open(filepath.Join(dir, "decoded")), settled.Open(filepath.Join(dir, "settled"))
 		var mu sync.Mutex
 		in.Rendering = func(string, string) func() {
 			mu.Lock()
@@ -62,7 +63,7 @@ func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
 		if diff := cmp.Diff(want, reportJSON(t, mustScan(t, in))); diff != "" {
 			t.Errorf("scan %d with shared answers (-without +with):\n%s", i, diff)
 		}
-		if err := errors.Join(in.Answers.Save(), in.Settled.Save()); err != nil {
+		if err := errors.Join(in.Answers.Save(), in.Decoded.Save(), in.Settled.Save()); err != nil {
 			t.Fatal(err)
 		}
 	}

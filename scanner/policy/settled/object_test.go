@@ -64,7 +64,9 @@ func TestKeyOfGenerated(t *testing.T) {
 	for seed := range int64(300) {
 		filler := randfill.New().RandSource(rand.NewSource(seed)).NilChance(.7).NumElements(0, 2).Funcs(
 			func(s *string, c randfill.Continue) { *s = []string{"", "a", "b"}[c.Intn(3)] },
-			func(q *resource.Quantity, c randfill.Continue) { *q = resource.MustParse([]string{"1", "100m"}[c.Intn(2)]) },
+			func(q *resource.Quantity, c randfill.Continue) {
+				*q = resource.MustParse([]string{"1", "100m"}[c.Intn(2)])
+			},
 			func(v *metav1.Time, c randfill.Continue) { *v = metav1.Unix(int64(c.Intn(1<<31)), 0) },
 		)
 		pod := new(corev1.Pod)
