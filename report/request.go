@@ -10,6 +10,10 @@ type Request struct {
 	// Generated is the object of the request if a controller creates it for Subject.
 	Generated *Object `json:"generated,omitempty"`
 	Root      string  `json:"root"`
+	// Target is the name of the target whose API server gets the request; empty if it has none.
+	Target string `json:"target,omitempty"`
+	// Kubernetes is the version of that API server, like v1.34.0; empty if targets do not have several.
+	Kubernetes string `json:"kubernetes,omitempty"`
 	// Allowed is absent when it is not known.
 	Allowed *bool `json:"allowed,omitempty"`
 	// Code, Reason and Message are those of a refusal. These and all following fields

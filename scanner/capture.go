@@ -29,7 +29,7 @@ func (r *review) capture(v *server.Verdict, operation string, generated *report.
 		return
 	}
 	q := report.Request{
-		Operation: operation, Subject: change.ObjectOf(r.Object(), r.Key), Generated: generated, Root: r.Root.String(),
+		Operation: operation, Subject: change.ObjectOf(r.Object(), r.Key), Generated: generated, Root: r.Root.String(), Target: r.Target,
 	}
 	answer := v.Response()
 	q.Unknown = v.Open()

@@ -163,7 +163,10 @@ func Join(parts []*Part) *report.Report {
 		}
 		joined.Indeterminate = append(joined.Indeterminate, r.Indeterminate...)
 		joined.Diagnostics = append(joined.Diagnostics, r.Diagnostics...)
-		joined.Requests = append(joined.Requests, r.Requests...)
+		for _, q := range r.Requests {
+			q.Kubernetes = p.Release.String()
+			joined.Requests = append(joined.Requests, q)
+		}
 		versions = append(versions, p.Release.Version)
 		sum.Kubernetes = append(sum.Kubernetes, report.Server{
 			Version: p.Release.Version, FeatureGates: p.Release.FeatureGates, RuntimeConfig: p.Release.RuntimeConfig,

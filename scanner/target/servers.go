@@ -49,8 +49,10 @@ func (s *Servers) everything() *admission.Cluster {
 // RootReview decides the requests about the objects of one root, and describes how the change affects
 // it.
 type RootReview struct {
-	Root  render.RootID
-	Reach Reach
+	Root render.RootID
+	// Target is the name of the target; empty for the only one.
+	Target string
+	Reach  Reach
 	// Deployer is the object that defines the root's unit, if another user applies objects of the root than
 	// before; nil otherwise, or if the repository does not have it.
 	Deployer *admission.Object
@@ -68,7 +70,7 @@ type RootReview struct {
 // Review returns the review of the requests about a root's objects.
 func (s *Servers) Review(ctx context.Context, root render.RootID) *RootReview {
 	t := s.Target
-	r := &RootReview{Root: root}
+	r := &RootReview{Root: root, Target: t.Name}
 	r.Proposed, r.Refusals = s.server(ctx, t.Head, root, nil, nil)
 	r.InForce, r.Before, r.RefusalsBefore = r.Proposed, r.Proposed, r.Refusals
 	if t.Base == nil {

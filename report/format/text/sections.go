@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -189,6 +190,21 @@ func (p *printer) requests(list []report.Request) {
 				answer, style = "allowed", green
 			}
 		}
-		p.line(blanks(2), span{answer, style}, span{" " + escape.Text(q.Operation) + " " + of, plainStyle})
+		p.line(blanks(2), span{answer, style}, span{" " + escape.Text(q.Operation) + " " + of + serverOf(q), plainStyle})
 	}
+}
+
+// serverOf describes the API server of a request, if there are several.
+func serverOf(q *report.Request) string {
+	var words []string
+	if q.Target != "" {
+		words = append(words, "target "+escape.Text(q.Target))
+	}
+	if q.Kubernetes != "" {
+		words = append(words, escape.Text(q.Kubernetes))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
 }
