@@ -102,7 +102,7 @@ func (e *Evaluations) Save() error {
 	}
 	var data []byte
 	for key, r := range e.known {
-		data = r.encode(append(data, key[:]...))
+		data = r.encode(data, key)
 	}
 	if err := os.WriteFile(e.file, data, 0o600); err != nil {
 		return fmt.Errorf("keep which policies had nothing to say: %w", err)
@@ -110,12 +110,15 @@ func (e *Evaluations) Save() error {
 	return nil
 }
 
-// encode appends the evaluations of a request in the format of the file.
-func (r *Request) encode(data []byte) []byte {
+// encode appends the evaluations of a request, if it has any, in the format of the file.
+func (r *Request) encode(data []byte, key Key) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	data = slices.Grow(data, 8+len(r.work)*evaluationSize)
-	data = binary.LittleEndian.AppendUint64(data, uint64(len(r.work)))
+	if len(r.work) == 0 {
+		return data
+	}
+	data = slices.Grow(data, requestSize+len(r.work)*evaluationSize)
+	data = binary.LittleEndian.AppendUint64(append(data, key[:]...), uint64(len(r.work)))
 	for _, known := range r.work {
 		data = append(data, known.key[:]...)
 		data = binary.LittleEndian.AppendUint64(data, uint64(known.work.Validations))
