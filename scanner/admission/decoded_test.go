@@ -91,6 +91,26 @@ func TestSharedDecoding(t *testing.T) {
 	}
 }
 
+// TestSharedQuantities: a quantity that is not in the canonical form keeps its format.
+func TestSharedQuantities(t *testing.T) {
+	t.Cleanup(func() { builtin.Share(nil) })
+	for _, quantity := range []string{"100m", "0.5", "2048Mi", "0.5Ki", "1000", "1e3", "1.5Gi"} {
+		kind := schema.GroupVersionKind{Version: "v1", Kind: "LimitRange"}
+		body := []byte(`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"a"},"spec":{"limits":[{"type":"Pod","max":{"x":"` + quantity + `"}}]}}`)
+		builtin.Share(nil)
+		want, _, err := builtin.Decode(kind, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		builtin.Share(decoded.Open(""))
+		for range 2 {
+			if got, _, err := builtin.Decode(kind, body); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %#v, want %#v, %v", quantity, got, want, err)
+			}
+		}
+	}
+}
+
 // equalQuantities reports whether quantities are equal in all fields: their text, which may or may not be kept, is
 // hashed with a Pod template.
 func equalQuantities(a, b resource.Quantity) bool { return reflect.DeepEqual(a, b) }

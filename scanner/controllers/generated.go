@@ -3,7 +3,6 @@ package controllers
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
@@ -101,7 +101,7 @@ func generate(r *admission.Request) (*Generated, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the %s: %w", kind.Kind, err)
 	}
-	owner, err := stored(v.VersionedObject)
+	owner, err := builtin.Stored(v.VersionedObject)
 	if err != nil {
 		return nil, fmt.Errorf("read the %s: %w", kind.Kind, err)
 	}
@@ -122,31 +122,6 @@ func generate(r *admission.Request) (*Generated, error) {
 		return jobPodOf(o)
 	}
 	return nil, fmt.Errorf("unexpected type %T of %s", v.VersionedObject, kind)
-}
-
-// message is an object with a protobuf encoding.
-type message interface {
-	runtime.Object
-	Marshal() ([]byte, error)
-	Unmarshal(data []byte) error
-}
-
-// stored returns an object as a controller reads it. A server stores and sends objects in protobuf, in which
-// quantities have their canonical text (2Gi for 2048Mi): it is hashed with a Pod template.
-func stored(obj runtime.Object) (runtime.Object, error) {
-	from, ok := obj.DeepCopyObject().(message) // encoding writes to it
-	if !ok {
-		return obj, nil
-	}
-	data, err := from.Marshal()
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	to := reflect.New(reflect.TypeOf(from).Elem()).Interface().(message)
-	if err := to.Unmarshal(data); err != nil {
-		return nil, fmt.Errorf("decode: %w", err)
-	}
-	return to, nil
 }
 
 // GeneratedBy returns the resources that controllers create for a workload of a kind, the Pod and

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"bytes"
 	"reflect"
 	"sync/atomic"
 
@@ -25,13 +24,6 @@ type sharing struct {
 	creater            runtime.ObjectCreater
 }
 
-// message is an object with a protobuf encoding; it has no apiVersion and kind.
-type message interface {
-	runtime.Object
-	Marshal() ([]byte, error)
-	Unmarshal(data []byte) error
-}
-
 // Decode implements runtime.Decoder. It is used with a kind, and into an internal version.
 func (s sharing) Decode(data []byte, kind *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	objects := shared.Load()
@@ -48,7 +40,7 @@ func (s sharing) Decode(data []byte, kind *schema.GroupVersionKind, into runtime
 	if err != nil || *actual != *kind {
 		return obj, actual, err
 	}
-	if encoded := s.encode(obj, *kind, data); encoded != nil {
+	if encoded := s.encode(obj, *kind); encoded != nil {
 		objects.Add(key, encoded)
 	}
 	return obj, actual, nil
@@ -68,9 +60,9 @@ func (s sharing) decode(encoded []byte, kind schema.GroupVersionKind) runtime.Ob
 	return m
 }
 
-// encode returns the encoding of an object that was decoded from JSON, nil if it has none. It does not distinguish
-// empty lists and maps from those that are not set.
-func (s sharing) encode(obj runtime.Object, kind schema.GroupVersionKind, body []byte) []byte {
+// encode returns the encoding of an object that was decoded from JSON, nil if it loses something: empty lists and maps
+// become ones that are not set, and quantities are read in their canonical form, which may have another format.
+func (s sharing) encode(obj runtime.Object, kind schema.GroupVersionKind) []byte {
 	// Encoding writes the text of a quantity into it, which changes the hash of a Pod template.
 	m, ok := obj.DeepCopyObject().(message)
 	if !ok {
@@ -80,10 +72,8 @@ func (s sharing) encode(obj runtime.Object, kind schema.GroupVersionKind, body [
 	if err != nil {
 		return nil
 	}
-	if bytes.Contains(body, []byte("[]")) || bytes.Contains(body, []byte("{}")) {
-		if !reflect.DeepEqual(obj, s.decode(encoded, kind)) {
-			return nil
-		}
+	if !reflect.DeepEqual(obj, s.decode(encoded, kind)) {
+		return nil
 	}
 	return encoded
 }
