@@ -2,8 +2,10 @@ package admission_test
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/decoded"
 )
 
-// generator generates objects of built-in kinds, with empty lists and maps.
+// generator generates objects of built-in kinds.
 func generator(seed int64) *randfill.Filler {
 	return randfill.New().RandSource(rand.NewSource(seed)).NilChance(.4).NumElements(0, 2).MaxDepth(14).Funcs(
 		func(*metav1.TypeMeta, randfill.Continue) {},
@@ -91,22 +93,49 @@ func TestSharedDecoding(t *testing.T) {
 	}
 }
 
-// TestSharedQuantities: a quantity that is not in the canonical form keeps its format.
-func TestSharedQuantities(t *testing.T) {
+// TestSharedForms: what the encoding would change is not shared: the form of a quantity, and fields that it does not
+// have.
+func TestSharedForms(t *testing.T) {
 	t.Cleanup(func() { builtin.Share(nil) })
-	for _, quantity := range []string{"100m", "0.5", "2048Mi", "0.5Ki", "1000", "1e3", "1.5Gi"} {
-		kind := schema.GroupVersionKind{Version: "v1", Kind: "LimitRange"}
-		body := []byte(`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"a"},"spec":{"limits":[{"type":"Pod","max":{"x":"` + quantity + `"}}]}}`)
+	limits := func(quantity string) string {
+		return `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"a"},"spec":{"limits":[{"type":"Pod","max":{"x":` + quantity + `}}]}}`
+	}
+	evict := func(options string) string {
+		return `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"a"},"deleteOptions":` + options + `}`
+	}
+	limitRange, eviction := schema.GroupVersionKind{Version: "v1", Kind: "LimitRange"}, schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}
+	for _, tc := range []struct {
+		kind   schema.GroupVersionKind
+		body   string
+		shared bool
+	}{
+		{limitRange, limits(`"100m"`), true},
+		{limitRange, limits(`"0.5"`), false},
+		{limitRange, limits(`"2048Mi"`), false},
+		{limitRange, limits(`"2Gi"`), true},
+		{limitRange, limits(`"0.5Ki"`), false},
+		{limitRange, limits(`"1000"`), false},
+		{limitRange, limits(`1`), true},
+		{limitRange, limits(`"1e3"`), true},
+		{limitRange, limits(`"1.5Gi"`), false},
+		{limitRange, limits(`null`), false},
+		{eviction, evict(`{"gracePeriodSeconds":1}`), true},
+		{eviction, evict(`{"kind":"DeleteOptions"}`), false},
+	} {
 		builtin.Share(nil)
-		want, _, err := builtin.Decode(kind, body)
+		want, _, err := builtin.Decode(tc.kind, []byte(tc.body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		builtin.Share(decoded.Open(""))
+		objects := decoded.Open("")
+		builtin.Share(objects)
 		for range 2 {
-			if got, _, err := builtin.Decode(kind, body); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %#v, want %#v, %v", quantity, got, want, err)
+			if got, _, err := builtin.Decode(tc.kind, []byte(tc.body)); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %#v, want %#v, %v", tc.body, got, want, err)
 			}
+		}
+		if _, shared := objects.Find(decoded.KeyOf(tc.kind.String(), []byte(tc.body))); shared != tc.shared {
+			t.Errorf("%s: shared %v", tc.body, shared)
 		}
 	}
 }
@@ -115,7 +144,8 @@ func TestSharedQuantities(t *testing.T) {
 // hashed with a Pod template.
 func equalQuantities(a, b resource.Quantity) bool { return reflect.DeepEqual(a, b) }
 
-// generatedJSON returns the JSON of a generated object.
+// generatedJSON returns the JSON of a generated object. That of odd seeds has lists and maps that are empty, and values
+// that are null, where Kubernetes' types write none.
 func generatedJSON(t *testing.T, kind schema.GroupVersionKind, seed int64) []byte {
 	t.Helper()
 	obj, err := builtin.CodecOf(kind.Group).Scheme.New(kind)
@@ -128,5 +158,38 @@ func generatedJSON(t *testing.T, kind schema.GroupVersionKind, seed int64) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
+	if seed%2 == 0 {
+		return body
+	}
+	var values map[string]any
+	if err := json.Unmarshal(body, &values); err != nil {
+		t.Fatal(err)
+	}
+	if body, err = json.Marshal(emptied(values, rand.New(rand.NewSource(seed)))); err != nil {
+		t.Fatal(err)
+	}
 	return body
+}
+
+// emptied returns the value with some lists and maps that are empty and some values that are null.
+func emptied(value any, random *rand.Rand) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if v[key] = emptied(v[key], random); key != "apiVersion" && key != "kind" && random.Intn(12) == 0 {
+				v[key] = nil
+			}
+		}
+		if random.Intn(12) == 0 {
+			return map[string]any{}
+		}
+	case []any:
+		for i := range v {
+			v[i] = emptied(v[i], random)
+		}
+		if random.Intn(4) == 0 {
+			return []any{}
+		}
+	}
+	return value
 }

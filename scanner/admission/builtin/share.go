@@ -1,9 +1,9 @@
 package builtin
 
 import (
-	"reflect"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -60,19 +60,22 @@ func (s sharing) decode(encoded []byte, kind schema.GroupVersionKind) runtime.Ob
 	return m
 }
 
-// encode returns the encoding of an object that was decoded from JSON, nil if it loses something: empty lists and maps
-// become ones that are not set, and quantities are read in their canonical form, which may have another format.
+// encode returns the encoding of an object that was decoded from JSON, nil if it does not keep all of it.
 func (s sharing) encode(obj runtime.Object, kind schema.GroupVersionKind) []byte {
-	// Encoding writes the text of a quantity into it, which changes the hash of a Pod template.
 	m, ok := obj.DeepCopyObject().(message)
 	if !ok {
 		return nil
 	}
-	encoded, err := m.Marshal()
-	if err != nil {
+	meta, ok := m.GetObjectKind().(*metav1.TypeMeta)
+	if version, name := kind.ToAPIVersionAndKind(); !ok || *meta != (metav1.TypeMeta{APIVersion: version, Kind: name}) {
 		return nil
 	}
-	if !reflect.DeepEqual(obj, s.decode(encoded, kind)) {
+	*meta = metav1.TypeMeta{}
+	if !keepsAll(m) {
+		return nil
+	}
+	encoded, err := m.Marshal()
+	if err != nil {
 		return nil
 	}
 	return encoded

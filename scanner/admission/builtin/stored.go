@@ -7,17 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// message is an object with a protobuf encoding; it has no apiVersion and kind.
-type message interface {
-	runtime.Object
+// encoding is a value with a protobuf encoding. Encoding writes the text of a quantity into it.
+type encoding interface {
 	Marshal() ([]byte, error)
 	Unmarshal(data []byte) error
+}
+
+// message is an object with a protobuf encoding, which has no apiVersion and kind.
+type message interface {
+	runtime.Object
+	encoding
 }
 
 // Stored returns an object as a controller reads it. A server stores and sends objects in protobuf, in which
 // quantities have their canonical text (2Gi for 2048Mi): it is hashed with a Pod template.
 func Stored(obj runtime.Object) (runtime.Object, error) {
-	from, ok := obj.DeepCopyObject().(message) // encoding writes to it
+	from, ok := obj.DeepCopyObject().(message)
 	if !ok {
 		return obj, nil
 	}
