@@ -36,18 +36,54 @@ func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 }
 
 // Harmless is a cheap test that a text cannot exceed the limits. It has no aliases, and either fewer bytes than the
-// limit of nodes or too few characters that separate nodes. No document has more characters that follow or precede keys
-// (`key: value`, `{key, key}`, `? key`) than the limit of keys.
+// limit of nodes or too few characters that separate nodes, and no document can have a mapping with too many keys.
 func Harmless(data []byte, limits Limits) bool {
 	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || mayHave(data, '&') && mayHave(data, '*') {
 		return false
 	}
 	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
-		if bytes.Count(document, []byte(":"))+bytes.Count(document, []byte(","))+bytes.Count(document, []byte("?")) > limits.Keys {
+		// Each key precedes or follows a character: `key: value`, `{key, key}`, `? key`.
+		if bytes.Count(document, []byte(":"))+bytes.Count(document, []byte(","))+bytes.Count(document, []byte("?")) > limits.Keys &&
+			mostKeys(document) > limits.Keys {
 			return false
 		}
 	}
 	return true
+}
+
+// mostKeys returns an upper bound for the keys of one mapping. Those of a block mapping begin in one column, with
+// nothing but indicators before them in their lines; those of a flow mapping are separated by commas.
+func mostKeys(document []byte) int {
+	if mayBreak(document) {
+		return len(document)
+	}
+	most := 1 + bytes.Count(document, []byte(","))
+	var keys [1000]int // by column
+	for line := range bytes.SplitSeq(document, []byte("\n")) {
+		for column, c := range line {
+			if c == ' ' || c == '\t' {
+				continue
+			}
+			if column >= len(keys) {
+				return len(document)
+			}
+			keys[column]++
+			if most = max(most, keys[column]); c != '-' && c != '?' && c != ':' {
+				break
+			}
+		}
+	}
+	return most
+}
+
+// mayBreak reports whether a text has a line break of YAML other than a newline.
+func mayBreak(text []byte) bool {
+	for _, other := range []string{"\r", "\u0085", "\u2028", "\u2029"} {
+		if bytes.Contains(text, []byte(other)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mostNodes returns an upper bound for the nodes of a text without aliases: each entry of a mapping and item of a list

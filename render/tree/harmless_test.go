@@ -60,6 +60,53 @@ func TestMayHave(t *testing.T) {
 	}
 }
 
+// TestMostKeys compares the bound of keys with the mappings of generated texts.
+func TestMostKeys(t *testing.T) {
+	parts := []string{"a: b\n", "a:\n", "'a': b\n", "a: b\n  ", "a: b\n  ", "a:\n  ", "- ", "- ", "-\t", "? ", "? ", "\n: ", ": ", "  ", "    ", "\n", "\n- ", "{", "}", "{a, ", "a: b, ", ", ",
+		"a: b\nb: c\n", "a: b\n  b: c\n  c: d\n", "a: b\n    b: c\n", "?\n", "\"a\": ", "!t ", "&x ", "--- ", "|\n", "\t", "\r", "\u0085", "\u2028", "[", "]", "# c\n", "*x ", "a: b c\n    d\n"}
+	found := 0
+	for seed := range uint64(testall.Count(30_000, 1_000_000)) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		var b strings.Builder
+		for range 2 + r.IntN(9) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		text := b.String()
+		decoder, keys := yaml.NewDecoder(strings.NewReader(text)), 0
+		for {
+			var node yaml.Node
+			if decoder.Decode(&node) != nil {
+				break
+			}
+			keys = max(keys, largest(&node))
+		}
+		if most := mostKeys([]byte(text)); keys > most {
+			t.Fatalf("a mapping of %d keys in %q, said to have %d at most", keys, text, most)
+		}
+		if keys > 2 {
+			found++
+		}
+	}
+	if found < 300 {
+		t.Errorf("%d mappings have more than 2 keys: too few", found)
+	}
+	if wide := strings.Repeat("- ", 1000); mostKeys([]byte(wide)) < 1000 {
+		t.Error("a document with many columns is said to have few keys")
+	}
+}
+
+// largest returns the number of keys of the largest mapping in a node.
+func largest(n *yaml.Node) int {
+	keys := 0
+	if n.Kind == yaml.MappingNode {
+		keys = len(n.Content) / 2
+	}
+	for _, child := range n.Content {
+		keys = max(keys, largest(child))
+	}
+	return keys
+}
+
 func count(n *yaml.Node, nodes *int, has, anchored *bool) {
 	*nodes++
 	*has, *anchored = *has || n.Kind == yaml.AliasNode, *anchored || n.Anchor != ""
