@@ -38,6 +38,9 @@ func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
 // Harmless is a cheap test that a text cannot exceed the limits. It has no aliases, and either fewer bytes than the
 // limit of nodes or too few characters that separate nodes, and no document can have a mapping with too many keys.
 func Harmless(data []byte, limits Limits) bool {
+	if bytes.IndexByte(data, 0xFE) >= 0 || bytes.IndexByte(data, 0xFF) >= 0 {
+		return false // a document may be UTF-16: its bytes are not its characters
+	}
 	if len(data) >= limits.Nodes && mostNodes(data) >= limits.Nodes || mayHave(data, '&') && mayHave(data, '*') {
 		return false
 	}
