@@ -28,6 +28,7 @@ type Cache struct {
 	dir string
 	// limit bounds the size of all entries, in bytes; see Trim.
 	limit int64
+	scan  string // see ShareFailures
 
 	mu      sync.Mutex
 	written bool
@@ -49,8 +50,13 @@ func OpenCache(dir string, limit int64) (*Cache, error) {
 	return &Cache{dir: dir, limit: limit}, nil
 }
 
+// ShareFailures makes the processes of one scan share results of roots that do not render. An explanation may read files
+// that are not among the needs of a root, so other scans do not use it.
+func (c *Cache) ShareFailures(scan string) { c.scan = scan }
+
 // cacheEntry is the stored form of a result.
 type cacheEntry struct {
+	Problem     *Problem // only for the processes of one scan
 	Objects     [][]byte
 	Unknown     map[int][]Unknown // by object index
 	Roles       map[int]Role      // only of objects with another role than RoleObject
@@ -139,7 +145,7 @@ func (c *Cache) use(name string) {
 
 // store stores the result of a root.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Queries: r.Queries, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
+	e := cacheEntry{Problem: r.Problem, Diagnostics: r.Diagnostics, Lacks: r.Lacks, Queries: r.Queries, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
 	if e.AnyVersion = r.ofAnyVersion(); e.AnyVersion {
 		e.KubeVersions = r.KubeVersion.Allowed
 	}
@@ -260,7 +266,7 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 	return files, total, err
 }
 
-// cached renders a root using the cache. Failures are not stored: they are explained again.
+// cached renders a root using the cache.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	in := r.Needs(root)
 	if in.Problem != nil {
@@ -270,26 +276,35 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if in.Charts {
 		keys = append(keys, keyFor(root, in, r.opts, false))
 	}
+	own := keys[len(keys)-1]
+	var failed cacheKey
+	if scan := r.opts.Cache.scan; scan != "" {
+		failed = newCacheKey(string(own), scan)
+		keys = append(keys, failed)
+	}
 	for _, key := range keys {
 		if e := r.opts.Cache.load(key); e != nil && (!e.AnyVersion || allows(e.KubeVersions, root.Unit.kubeVersion())) {
 			return e.result(root, in)
 		}
 	}
 	result := do()
-	if result.Problem != nil || !in.Cover(result) {
-		return result
+	switch {
+	case !in.Cover(result):
+	case result.Problem != nil:
+		if failed != "" && result.Problem.Locate == nil {
+			r.opts.Cache.store(failed, result)
+		}
+	case result.ofAnyVersion():
+		r.opts.Cache.store(keys[0], result)
+	default:
+		r.opts.Cache.store(own, result)
 	}
-	key := keys[len(keys)-1]
-	if result.ofAnyVersion() {
-		key = keys[0]
-	}
-	r.opts.Cache.store(key, result)
 	return result
 }
 
 // result returns the result of a root from its entry.
 func (e *cacheEntry) result(root Root, in *Needs) *Result {
-	result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Queries: e.Queries}
+	result := &Result{Root: root, Trace: in.Trace, Problem: e.Problem, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Queries: e.Queries}
 	if e.AnyVersion {
 		result.KubeVersion = &KubeVersionUse{Allowed: e.KubeVersions}
 	}

@@ -210,6 +210,37 @@ func TestCacheKeepsOnlyWhatRendered(t *testing.T) {
 	}
 }
 
+// TestCacheSharesFailures checks that the processes of one scan share a failure, and that other scans do not.
+func TestCacheSharesFailures(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	broken := traceTree()
+	broken["overlay/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [../link]\npatches: [{path: p.yaml}]\n")}
+	broken["overlay/p.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: missing}\n")}
+	render := func(scan string) *render.Result {
+		cache := c.open(1 << 30)
+		cache.ShareFailures(scan)
+		return c.render(broken, render.Options{Cache: cache})
+	}
+	want := render("").Problem
+	if want == nil {
+		t.Fatal("a patch without its target is no problem")
+	}
+	for range 2 {
+		if diff := cmp.Diff(want, render("a").Problem); diff != "" {
+			t.Errorf("-without the cache +with it:\n%s", diff)
+		}
+	}
+	c.poison()
+	if got := kindsOf(render("a")); len(got) != 1 || got[0] != "Poison" {
+		t.Errorf("the entry is not used: %q", got)
+	}
+	for _, scan := range []string{"b", ""} {
+		if diff := cmp.Diff(want, render(scan).Problem); diff != "" {
+			t.Errorf("another scan, %q, uses the entry:\n%s", scan, diff)
+		}
+	}
+}
+
 func TestCacheIsForItsOwner(t *testing.T) {
 	c := cacheTest{t, filepath.Join(t.TempDir(), "new", "cache")}
 	c.render(traceTree(), render.Options{})

@@ -95,6 +95,9 @@ func run[T any](ctx context.Context, j *judging, cfg config.Config, do func(cont
 		return nil, err
 	}
 	defer CloseCache(p.Stderr, cache)
+	if j.shared != "" {
+		cache.ShareFailures(j.shared)
+	}
 	if err := f.Mount(ctx, p, change, cfg); err != nil {
 		return nil, err
 	}
