@@ -185,7 +185,9 @@ func emptied(value any, random *rand.Rand) any {
 		}
 	case []any:
 		for i := range v {
-			v[i] = emptied(v[i], random)
+			if v[i] = emptied(v[i], random); random.Intn(12) == 0 {
+				v[i] = nil
+			}
 		}
 		if random.Intn(4) == 0 {
 			return []any{}
