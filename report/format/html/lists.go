@@ -113,7 +113,7 @@ func (h *page) resolved(findings []report.Finding) sectionView {
 		}
 		items = append(items, item)
 	}
-	return h.list("resolved", "Resolved by this change", "resolved finding", items)
+	return h.list("resolved", "Resolved", "resolved finding", items)
 }
 
 func (h *page) list(id, title, noun string, items []lineItem) sectionView {

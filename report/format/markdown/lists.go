@@ -88,7 +88,7 @@ func (m *writer) resolved(findings []report.Finding) {
 			lines = append(lines, listItem{m.brief(f), 1})
 		}
 	}
-	m.folded(fmt.Sprintf("%d resolved by this change", len(lines)), "resolved finding", lines)
+	m.folded(fmt.Sprintf("%d resolved", len(lines)), "resolved finding", lines)
 }
 
 // hidden puts a line on what is not listed.

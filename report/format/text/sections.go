@@ -159,7 +159,7 @@ func (p *printer) resolved(findings []report.Finding) {
 			continue
 		}
 		if !begun {
-			p.heading(span{"Resolved", green}, span{" by this change", plainStyle})
+			p.heading(span{"Resolved", green})
 			begun = true
 		}
 		text := outline.Place(&f.Location) + ": " + escape.Lines(f.Message)[0]
