@@ -84,7 +84,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 			also = fmt.Sprintf(" (and %d more)", d.Others)
 		}
 		s.ledger.Note(report.Diagnostic{
-			Severity: "note",
+			Severity: "warning",
 			Location: new(change.LocationOf(render.Position{Path: d.Path, Line: d.Line}, change.Head)),
 			Message:  fmt.Sprintf("the API server of this cluster%s has %s", also, d.Description),
 		})

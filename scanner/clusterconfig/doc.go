@@ -5,7 +5,7 @@
 //
 //   - find.go walks a tree and reads files that may configure API servers, including
 //     templates of Jinja and similar languages, without the values that a template inserts;
-//   - files.go has a table of the known files and fields: Talos, talhelper, kubeadm, Cluster API, kOps,
+//   - files.go has a table of the known files and fields: Talos, talhelper, Omni, kubeadm, Cluster API, kOps,
 //     eksctl, Gardener, k0sctl, Kubespray, and the upgrade controllers of Rancher and tuppr;
 //   - settings.go reads the values.
 package clusterconfig

@@ -21,24 +21,34 @@ type file struct {
 	// flags are fields with the flags of the API server, gates fields with feature gates, and apis fields with
 	// the runtime config.
 	flags, gates, apis []string
+	// patches are fields with a list of patches of Talos, as texts or mappings.
+	patches []string
 }
 
-// files are the known files. The first match is used.
-var files = []file{
-	// https://docs.siderolabs.com/talos: a machine configuration, or a patch of one, and since 1.13 separate
-	// documents for its parts.
+// machineFiles are machine configurations of Talos and patches of them (https://docs.siderolabs.com/talos), and since
+// 1.13 separate documents for their parts.
+var machineFiles = []file{
 	{keys: []string{"cluster"}, images: []string{"cluster.apiServer.image", "machine.kubelet.image"}, flags: []string{"cluster.apiServer.extraArgs"}},
 	{keys: []string{"machine"}, images: []string{"machine.kubelet.image"}},
 	{kind: "KubeAPIServerConfig", images: []string{"image"}, flags: []string{"extraArgs"}},
 	{kind: "KubeletConfig", images: []string{"image"}},
+}
+
+// files are the other known files.
+var files = []file{
 	// https://budimanjojo.github.io/talhelper: talconfig.yaml and talenv.yaml.
+	{keys: []string{"clusterName", "nodes"}, versions: []string{"kubernetesVersion"}, patches: []string{"patches", "controlPlane.patches", "nodes.patches"}},
 	{keys: []string{"talosVersion", "kubernetesVersion"}, versions: []string{"kubernetesVersion"}},
+	// https://docs.siderolabs.com/omni: cluster templates.
+	{kind: "Cluster", versions: []string{"kubernetes.version"}, patches: []string{"patches.inline"}},
+	{kind: "ControlPlane", patches: []string{"patches.inline"}},
 	// https://kubespray.io: group variables.
 	{keys: []string{"kube_version"}, versions: []string{"kube_version"}, gates: []string{"kube_feature_gates", "kube_apiserver_feature_gates"}},
 	// https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4
 	{group: "kubeadm.k8s.io", kind: "ClusterConfiguration", versions: []string{"kubernetesVersion"}, flags: []string{"apiServer.extraArgs"}},
 	// https://cluster-api.sigs.k8s.io: control planes of any provider, and clusters of a ClusterClass.
-	{group: "controlplane.cluster.x-k8s.io", versions: []string{"spec.version"}, flags: []string{"spec.kubeadmConfigSpec.clusterConfiguration.apiServer.extraArgs"}},
+	{group: "controlplane.cluster.x-k8s.io", versions: []string{"spec.version"}, flags: []string{"spec.kubeadmConfigSpec.clusterConfiguration.apiServer.extraArgs"},
+		patches: []string{"spec.controlPlaneConfig.controlplane.strategicPatches"}},
 	{group: "cluster.x-k8s.io", kind: "Cluster", versions: []string{"spec.topology.version"}},
 	// https://kops.sigs.k8s.io/cluster_spec
 	{group: "kops.k8s.io", kind: "Cluster", versions: []string{"spec.kubernetesVersion"}, gates: []string{"spec.kubeAPIServer.featureGates"}, apis: []string{"spec.kubeAPIServer.runtimeConfig"}},
@@ -108,6 +118,27 @@ func (f *file) read(name string, document *yaml.Node) []Setting {
 	for _, field := range f.apis {
 		if n := at(document, field); n != nil {
 			add(n, Setting{RuntimeConfig: apisOf(listOf(n))})
+		}
+	}
+	for _, field := range f.patches {
+		for _, patch := range itemsAt(document, field) {
+			all = append(all, readPatch(name, patch)...)
+		}
+	}
+	return all
+}
+
+// readPatch returns the settings in a patch of Talos.
+func readPatch(name string, patch *yaml.Node) []Setting {
+	if patch.Kind != yaml.ScalarNode {
+		return readDocument(name, patch, machineFiles)
+	}
+	all := readText(name, []byte(patch.Value), machineFiles)
+	for i := range all {
+		if patch.Style&yaml.LiteralStyle != 0 {
+			all[i].Line += patch.Line
+		} else {
+			all[i].Line = patch.Line
 		}
 	}
 	return all

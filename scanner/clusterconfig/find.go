@@ -56,7 +56,7 @@ func isYAML(name string) bool {
 }
 
 // words has texts of which a file that is not an object has at least one.
-var words = [][]byte{[]byte("apiServer"), []byte("KubeAPIServerConfig"), []byte("kubelet:v"), []byte("kubernetesVersion"), []byte("kube_version")}
+var words = [][]byte{[]byte("apiServer"), []byte("KubeAPIServerConfig"), []byte("kubelet:v"), []byte("kubernetesVersion"), []byte("kube_version"), []byte("\ntalos:")}
 
 // groups has parts of the apiVersion of objects that configure API servers.
 var groups = [][]byte{
@@ -83,18 +83,31 @@ func Read(name string, data []byte) []Setting {
 	}
 	text := statement.ReplaceAll(data, nil)
 	text = filled.ReplaceAll(text, []byte("unknown"))
+	all := readText(name, text, slices.Concat(machineFiles, files))
+	slices.SortStableFunc(all, func(a, b Setting) int { return a.Line - b.Line })
+	return all
+}
+
+// readText returns the settings in all documents of a text. known are the files that a document can be.
+func readText(name string, text []byte, known []file) []Setting {
 	var all []Setting
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
 		if decoder.Decode(&document) != nil { // the end, or a syntax error, which is reported elsewhere
-			slices.SortStableFunc(all, func(a, b Setting) int { return a.Line - b.Line })
 			return all
 		}
-		for _, f := range files {
-			if len(document.Content) == 1 && f.matches(document.Content[0]) {
-				all = append(all, f.read(name, document.Content[0])...)
-				break
-			}
+		if len(document.Content) == 1 {
+			all = append(all, readDocument(name, document.Content[0], known)...)
 		}
 	}
+}
+
+// readDocument returns the settings in a document. The first file that it matches counts.
+func readDocument(name string, document *yaml.Node, known []file) []Setting {
+	for i := range known {
+		if known[i].matches(document) {
+			return known[i].read(name, document)
+		}
+	}
+	return nil
 }

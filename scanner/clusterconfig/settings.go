@@ -61,6 +61,25 @@ func at(n *yaml.Node, field string) *yaml.Node {
 	return n
 }
 
+// itemsAt returns the values of a field, like nodes.patches, in which lists stand for their items.
+func itemsAt(n *yaml.Node, field string) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.SequenceNode {
+		var all []*yaml.Node
+		for _, item := range n.Content {
+			all = append(all, itemsAt(item, field)...)
+		}
+		return all
+	}
+	if field == "" {
+		return []*yaml.Node{n}
+	}
+	key, rest, _ := strings.Cut(field, ".")
+	return itemsAt(child(n, key), rest)
+}
+
 // child returns the value of a key of a mapping; nil if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n.Kind != yaml.MappingNode {

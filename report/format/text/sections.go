@@ -14,7 +14,7 @@ import (
 // of roots may need a network, and the findings must stay visible.
 const (
 	mostReasons = 5
-	mostRemarks = 3
+	mostNotes   = 3
 	mostCharts  = 20
 	// remarkRunes is the maximum number of characters of a remark that are shown.
 	remarkRunes = 200
@@ -101,14 +101,16 @@ func (p *printer) diagnostics(list []report.Diagnostic) {
 		return
 	}
 	p.heading(span{"Remarks", bold})
-	shown, hidden := 0, 0
+	notes, hidden := 0, 0
 	for _, r := range remarks {
-		if shown >= mostRemarks && r.Severity == "note" && !p.opts.Verbose {
-			hidden++
-			continue
+		if r.Severity == "note" {
+			if notes == mostNotes && !p.opts.Verbose {
+				hidden++
+				continue
+			}
+			notes++
 		}
 		p.remark(r)
-		shown++
 	}
 	if hidden > 0 {
 		p.line(blanks(2), span{"and " + outline.Count(hidden, "more note") + " (-v lists them)", plainStyle})

@@ -36,7 +36,7 @@ func assumed(ctx context.Context, c *Change, from, to string) ([]report.Diagnost
 			advice = "it is not before " + to
 		}
 		remarks = append(remarks, report.Diagnostic{
-			Severity: "note",
+			Severity: "warning",
 			Location: new(change.LocationOf(render.Position{Path: s.Path, Line: s.Line}, change.Head)),
 			Message:  fmt.Sprintf("the API server of this cluster has Kubernetes %s, and the version before the upgrade is %s: %s", s.Version, from, advice),
 		})
