@@ -11,7 +11,8 @@ import (
 
 // OtherServer is a setting of an API server, in a file, that differs from the imitated server.
 type OtherServer struct {
-	// Setting is the first of equal settings, Others the number of the others.
+	// Setting is the first of equal settings, without gates and APIs in which the servers do not differ. Others is the
+	// number of the others.
 	clusterconfig.Setting
 	Others int
 	// Description describes the setting and how to imitate it.
@@ -48,7 +49,8 @@ func OtherServers(settings []clusterconfig.Setting, c *config.Config) []OtherSer
 	return all
 }
 
-// differs describes how a setting differs from the imitated server; it returns "" if it does not.
+// differs describes how a setting differs from the imitated server; it returns "" if it does not. It removes gates and
+// APIs in which they do not differ.
 func differs(s *clusterconfig.Setting, known *config.Target) string {
 	switch {
 	case s.Version != "" && known.KubernetesVersion == "" && release.Minor(s.Version) != release.Minor(emulation.Version()):
@@ -58,12 +60,12 @@ func differs(s *clusterconfig.Setting, known *config.Target) string {
 		}
 		return says + settable("kubernetesVersion", "kubernetes-version")
 	case len(s.FeatureGates) > 0 && known.FeatureGates == nil:
-		if gates := emulation.OtherGates(s.FeatureGates); len(gates) > 0 {
-			return fmt.Sprintf("--feature-gates=%s, which verdicts do not go by: %s", release.Settings(gates), settable("featureGates", "feature-gates"))
+		if s.FeatureGates = emulation.OtherGates(s.FeatureGates); len(s.FeatureGates) > 0 {
+			return fmt.Sprintf("--feature-gates=%s, which verdicts do not go by: %s", release.Settings(s.FeatureGates), settable("featureGates", "feature-gates"))
 		}
 	case len(s.RuntimeConfig) > 0 && known.RuntimeConfig == nil:
-		if apis := emulation.OtherAPIs(s.RuntimeConfig); len(apis) > 0 {
-			return fmt.Sprintf("--runtime-config=%s, which verdicts do not go by: %s", release.Settings(apis), settable("runtimeConfig", "runtime-config"))
+		if s.RuntimeConfig = emulation.OtherAPIs(s.RuntimeConfig); len(s.RuntimeConfig) > 0 {
+			return fmt.Sprintf("--runtime-config=%s, which verdicts do not go by: %s", release.Settings(s.RuntimeConfig), settable("runtimeConfig", "runtime-config"))
 		}
 	}
 	return ""

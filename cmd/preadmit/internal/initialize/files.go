@@ -11,12 +11,14 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"text/template"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
 //go:embed files
@@ -47,8 +49,9 @@ func (r *repository) files(ci string) ([]file, error) {
 	settings := struct {
 		Policies string
 		ArgoCD   bool
-		Targets  []target
-	}{}
+		Targets  []cluster
+		Servers  []setting
+	}{Servers: r.settings()}
 	if !r.flux { // objects of Flux already define the clusters and the deployer
 		settings.ArgoCD, settings.Targets = r.argoCD, r.targets()
 	}
@@ -66,6 +69,36 @@ func (r *repository) files(ci string) ([]file, error) {
 	}
 	all = append([]file{{config.FileName, data, "what is judged, and how"}}, all...)
 	return r.workflow(all, ci)
+}
+
+// setting is a setting of the configuration, and the place of a file that has it.
+type setting struct{ Place, Key, Value string }
+
+// settings returns the settings for the API servers that files of the repository configure.
+func (r *repository) settings() []setting {
+	var all []setting
+	for _, s := range r.servers {
+		set := setting{Place: fmt.Sprintf("%s:%d", s.Path, s.Line)}
+		_, err := release.ParseVersion(s.Version)
+		switch {
+		case len(s.FeatureGates) > 0:
+			set.Key, set.Value = "featureGates", flow(s.FeatureGates)
+		case len(s.RuntimeConfig) > 0:
+			set.Key, set.Value = "runtimeConfig", flow(s.RuntimeConfig)
+		case err != nil:
+			continue // cannot be imitated
+		default:
+			set.Key, set.Value = "kubernetesVersion", flow(strings.TrimPrefix(s.Version, "v"))
+		}
+		all = append(all, set)
+	}
+	return all
+}
+
+// flow returns a value as YAML in one line.
+func flow(value any) string {
+	data, _ := json.Marshal(value) // cannot fail: it has strings and booleans
+	return string(escape.GuardJSON(data))
 }
 
 // workflow adds the file of the CI system.
@@ -100,7 +133,7 @@ func (r *repository) ci() string {
 }
 
 func execute(name string, data any) ([]byte, error) {
-	parsed, err := template.New(path.Base(name)).Funcs(template.FuncMap{"yaml": scalar}).ParseFS(files, name)
+	parsed, err := template.New(path.Base(name)).Funcs(template.FuncMap{"yaml": scalar, "line": escape.Line}).ParseFS(files, name)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +152,7 @@ func scalar(name string) string {
 	if plainScalar.MatchString(name) && plain.ShortTag() == "!!str" {
 		return name
 	}
-	data, _ := json.Marshal(name) // cannot fail: it is a string
-	return string(escape.GuardJSON(data))
+	return flow(name)
 }
 
 // write writes a file if it does not exist, and reports whether it wrote it.

@@ -16,7 +16,11 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/render/tree/gittree"
+	"github.com/preadmit/preadmit/scanner/clusterconfig"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // repository is what was found in a repository.
@@ -32,6 +36,8 @@ type repository struct {
 	engines  []string
 	// argoCD and flux are set if an object of theirs defines what is deployed.
 	argoCD, flux bool
+	// servers are settings of API servers, in files, that differ from the defaults.
+	servers []target.OtherServer
 }
 
 // maxManifest is the largest file that is read, in bytes.
@@ -43,22 +49,34 @@ func inspect(ctx context.Context, p cli.Process, dir string) (*repository, error
 		return nil, err
 	}
 	r := &repository{dir: dir}
-	var tree fs.FS
+	var files fs.FS
 	git, err := gittree.Open(dir)
 	switch {
 	case err == nil:
 		r.dir = git.Root()
-		tree, err = git.WorkTree()
+		files, err = git.WorkTree()
 	case errors.Is(err, gittree.ErrNotRepository):
-		tree, err = gittree.Dir(dir)
+		files, err = gittree.Dir(dir)
 	}
 	if err != nil {
 		return nil, cli.Usagef("PATH: %w", err)
 	}
-	if err := r.readRoots(ctx, p, tree); err != nil {
+	if err := r.readRoots(ctx, p, files); err != nil {
 		return nil, err
 	}
-	return r, r.readManifests(tree)
+	if err := r.readServers(ctx, files); err != nil {
+		return nil, err
+	}
+	return r, r.readManifests(files)
+}
+
+func (r *repository) readServers(ctx context.Context, files fs.FS) error {
+	settings, err := clusterconfig.Find(ctx, tree.New(files, tree.Limits{}), func(dir string) bool { return path.Base(dir) == render.TestData })
+	if err != nil {
+		return fmt.Errorf("find the configuration of clusters: %w", err)
+	}
+	r.servers = target.OtherServers(settings, &config.Config{})
+	return nil
 }
 
 func (r *repository) readRoots(ctx context.Context, p cli.Process, tree fs.FS) error {
@@ -118,18 +136,18 @@ func (r *repository) read(name string, data []byte) {
 	}
 }
 
-// target is a directory that may be a cluster.
-type target struct{ Name, Dir string }
+// cluster is a directory that may be a cluster.
+type cluster struct{ Name, Dir string }
 
 // targets returns the directories with roots whose parent is named like a collection of
 // clusters. It returns nil if there is only one.
-func (r *repository) targets() []target {
+func (r *repository) targets() []cluster {
 	names := []string{"clusters", "environments", "envs", "env", "overlays", "stages"}
-	var all []target
+	var all []cluster
 	for _, root := range r.roots {
 		parts := strings.Split(root, "/")
 		for i, part := range parts[:len(parts)-1] {
-			if t := (target{parts[i+1], path.Join(parts[:i+2]...)}); slices.Contains(names, part) {
+			if t := (cluster{parts[i+1], path.Join(parts[:i+2]...)}); slices.Contains(names, part) {
 				if !slices.Contains(all, t) {
 					all = append(all, t)
 				}
@@ -144,7 +162,7 @@ func (r *repository) targets() []target {
 	if len(all) < 2 || len(parents) > 1 { // several collections rather belong to applications
 		return nil
 	}
-	slices.SortFunc(all, func(a, b target) int { return strings.Compare(a.Dir, b.Dir) })
+	slices.SortFunc(all, func(a, b cluster) int { return strings.Compare(a.Dir, b.Dir) })
 	return all
 }
 
