@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -104,7 +105,7 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 		}
 	}
 	switch {
-	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)): // the template is in a document separator
+	case f.Bad != nil && separatesTemplate(f.Bad):
 		d.addTemplate(name, f.Bad)
 	case f.Bad != nil:
 		d.diagnose(SeverityError, f.Bad.Position, "%s", f.Bad.Message)
@@ -113,11 +114,14 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 	return found
 }
 
+// separatesTemplate reports whether the error of a document separator is due to a template in it.
+func separatesTemplate(bad *tree.SyntaxError) bool { return strings.Contains(bad.Message, "{{") }
+
 // addTemplate adds a diagnostic and a gap for a template.
 func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
 	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.Message)
 	id, _ := d.tree.Identity(d.real(name)) // it was already read
-	d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
+	d.addGap(Gap{Position: tree.Position{Path: name, Line: bad.Line}, Kind: GapTemplate, Original: bad.Message, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }
 
 // FileHolds is the content of a file that a user names.
@@ -153,7 +157,7 @@ func (r *Renderer) File(name string) (Root, FileHolds) {
 	switch {
 	case f.Bad == nil || !isManifestOfAnyCase(name):
 		return root, holds
-	case tree.Templated([]byte(f.Bad.Message)):
+	case separatesTemplate(f.Bad):
 		return root, HoldsTemplate
 	}
 	return root, HoldsObjects

@@ -129,3 +129,41 @@ func (u unlistable) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return fs.ReadDir(u.FS, name)
 }
+
+// TestBrokenManifests checks that a manifest which a change breaks is an error, also if it then looks like a template:
+// its objects are not deleted, and what applies it fails.
+func TestBrokenManifests(t *testing.T) {
+	const alert = "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: \"{{ $labels.x }}\"\n  y: |\n    {{ range . }}\n    {{ end }}\n"
+	const other = "-- b.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n"
+	broken := strings.Replace(alert, "\ndata:", "\n data:", 1)
+	template := strings.Replace(alert, "name: a", "name: {{ .x }}", 1)
+	for name, test := range map[string]struct {
+		base, head  string
+		want        string
+		unjudged    int
+		rootsFailed int
+	}{
+		"an alert":                   {alert, broken, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
+		"an alert beside another":    {alert + other, broken + other, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
+		"a template":                 {alert, template, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
+		"a template beside another":  {alert + other, template + other, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
+		"it was a template":          {template, strings.Replace(template, "range .", "range .y", 1), "", 1, 0},
+		"a new template":             {other, other + template, "", 1, 0},
+		"it is no longer a template": {template, alert, "", 0, 0},
+		"whole":                      {"", template, "", 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustScan(t, input(test.base, test.head))
+			got := ""
+			for _, f := range r.Findings {
+				got += fmt.Sprintf("%s %s:%d %s", f.Action, f.Location.Path, f.Location.StartLine, f.Message)
+			}
+			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+				t.Errorf("findings %q, want %q", got, test.want)
+			}
+			if len(r.Indeterminate) != test.unjudged || r.Summary.Roots.Failed != test.rootsFailed || r.Summary.Roots.Rendered+r.Summary.Roots.Failed > 1 {
+				t.Errorf("not judged: %v, roots: %+v", r.Indeterminate, r.Summary.Roots)
+			}
+		})
+	}
+}

@@ -9,11 +9,6 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Templated reports whether a text is a template of another tool, which is not YAML yet.
-func Templated(text []byte) bool {
-	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
-}
-
 // ManifestFile are the decoded documents of a manifest file.
 type ManifestFile struct {
 	Documents []Decoded
@@ -122,7 +117,11 @@ func (d Document) broken(bad *SyntaxError) Decoded {
 		objects := ObjectsOf(data)
 		return Decoded{Bad: bad, Object: len(objects) > 0, repeats: true, last: objects}
 	}
-	return Decoded{Bad: bad, Object: mentionsObject(joinLines(d.Text)), Template: Templated(d.Text)}
+	line := firstStatement(d.Text)
+	if line > 0 {
+		bad = &SyntaxError{Position: Position{Path: d.Path, Line: d.Line + line}, Message: bad.Message, Refused: bad.Refused}
+	}
+	return Decoded{Bad: bad, Object: mentionsObject(joinLines(d.Text)), Template: line > 0}
 }
 
 // MayHoldObject is a cheap test whether a text may contain an object.

@@ -18,7 +18,7 @@ func Rules() []Rule {
 		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something",
 			[]string{"TestARootCannotBeHidden", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
 		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, unused files, tests",
-			[]string{"TestLeftOut", "TestTestsAreNoRoots", "TestUnusedComponentIsReported", "TestExtensionOfManifests"}},
+			[]string{"TestLeftOut", "TestBrokenManifests", "TestTestsAreNoRoots", "TestUnusedComponentIsReported", "TestExtensionOfManifests"}},
 		{"Globs", "a mistyped glob, which selects nothing",
 			[]string{"TestScanRestrictions"}},
 		{"Nothing", "a scan that selects no root, and a path in which there is none",
