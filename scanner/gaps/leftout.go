@@ -110,7 +110,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 	} else if !l.chooses(o) {
 		return
 	}
-	o.Why = is + whyLeftOut(o)
+	o.Why, o.Original = is+whyLeftOut(o), ""
 	o.Position = render.Position{Path: o.Path}
 	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
 }
