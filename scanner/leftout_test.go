@@ -137,20 +137,24 @@ func TestBrokenManifests(t *testing.T) {
 	const other = "-- b.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n"
 	broken := strings.Replace(alert, "\ndata:", "\n data:", 1)
 	template := strings.Replace(alert, "name: a", "name: {{ .x }}", 1)
+	const object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n"
+	both := template + "---\n" + object
 	for name, test := range map[string]struct {
 		base, head  string
 		want        string
 		unjudged    int
 		rootsFailed int
 	}{
-		"an alert":                   {alert, broken, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
-		"an alert beside another":    {alert + other, broken + other, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
-		"a template":                 {alert, template, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
-		"a template beside another":  {alert + other, template + other, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
-		"it was a template":          {template, strings.Replace(template, "range .", "range .y", 1), "", 1, 0},
-		"a new template":             {other, other + template, "", 1, 0},
-		"it is no longer a template": {template, alert, "", 0, 0},
-		"whole":                      {"", template, "", 1, 0},
+		"an alert":                            {alert, broken, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
+		"an alert beside another":             {alert + other, broken + other, "Error a.yaml:5 invalid YAML: did not find expected key", 0, 1},
+		"a template":                          {alert, template, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
+		"a template beside another":           {alert + other, template + other, "Error a.yaml:4 the change makes it look like a template: ", 0, 1},
+		"it was a template":                   {template, strings.Replace(template, "range .", "range .y", 1), "", 1, 0},
+		"a new template":                      {other, other + template, "", 1, 0},
+		"it is no longer a template":          {template, alert, "", 0, 0},
+		"whole":                               {"", template, "", 1, 0},
+		"a template in both beside an object": {both, both + other, "", 2, 0},
+		"one of two documents":                {alert + "---\n" + object, both, "Error a.yaml:4 invalid YAML: invalid map key: ", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mustScan(t, input(test.base, test.head))

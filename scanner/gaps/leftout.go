@@ -47,7 +47,7 @@ func (l *Ledger) LeftOut() {
 	for _, o := range l.Head.Found.Gaps {
 		switch {
 		case isTaken(l.Head, o):
-		case o.Kind == render.GapTemplate && l.Base != nil && isManifest(l.Base, o.Path):
+		case o.Kind == render.GapTemplate && isManifest(l.Base, o.Path) && !isManifest(l.Head, o.Path):
 			l.brokenManifest(o)
 		default:
 			l.addLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
@@ -63,8 +63,11 @@ func (l *Ledger) LeftOut() {
 	}
 }
 
-// isManifest reports whether a file belongs to a plain root.
+// isManifest reports whether a file belongs to a plain root of a side, which may be nil.
 func isManifest(s *change.Side, name string) bool {
+	if s == nil {
+		return false
+	}
 	root, ok := s.RootAt(path.Dir(name))
 	return ok && slices.Contains(root.Files, name)
 }
