@@ -68,7 +68,7 @@ const (
 	// GapFleet is a file of a bundle of Rancher Fleet, and GapHelmfile one of Helmfile.
 	GapFleet    GapKind = "fleet"
 	GapHelmfile GapKind = "helmfile"
-	// GapTestData is a directory named testdata.
+	// GapTestData is a directory named testdata, or one with copies of Go modules.
 	GapTestData GapKind = "test data"
 	// GapAmbiguous is an object that several units apply with different contents.
 	GapAmbiguous GapKind = "applied differently"

@@ -67,19 +67,23 @@ func (d *discoverer) inTest(dir string) bool {
 }
 
 // TestData is the name of directories with data for tests, as in go help packages: "Directory ... names ... that are
-// named "testdata" are ignored."
-const TestData = "testdata"
+// named "testdata" are ignored." Vendor is that of copies of Go modules, which have a file modules.txt (go help mod
+// vendor); they count as test data.
+const (
+	TestData = "testdata"
+	Vendor   = "vendor"
+)
 
-// isTestData reports whether a directory is at or below one named testdata, and is not selected by Selection.TestData.
+// isTestData reports whether a directory is at or below test data, and is not selected by Selection.TestData.
 func (d *discoverer) isTestData(dir string) bool {
-	_, ok := topTestData(dir)
+	_, ok := d.topTestData(dir)
 	return ok && (d.testData == nil || !d.testData(dir))
 }
 
-// topTestData returns the highest directory named testdata at or above a directory.
-func topTestData(dir string) (top string, ok bool) {
+// topTestData returns the highest directory of test data at or above a directory.
+func (d *discoverer) topTestData(dir string) (top string, ok bool) {
 	for at := dir; at != "."; at = path.Dir(at) {
-		if path.Base(at) == TestData {
+		if base := path.Base(at); base == TestData || base == Vendor && d.tree.Resolve(path.Join(at, "modules.txt")).Err == nil {
 			top, ok = at, true
 		}
 	}
@@ -91,7 +95,7 @@ func topTestData(dir string) (top string, ok bool) {
 func (d *discoverer) testGaps() {
 	added := map[string]bool{}
 	for _, l := range d.dirs {
-		if top, ok := topTestData(l.path); ok && d.isTestData(l.path) {
+		if top, ok := d.topTestData(l.path); ok && d.isTestData(l.path) {
 			if !added[top] && d.isSource(l) {
 				added[top] = true
 				d.addGap(Gap{Position: tree.Position{Path: top}, Kind: GapTestData, Root: RootID{Dir: top}, Identity: d.manifestsID(top)})

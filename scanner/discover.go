@@ -85,7 +85,10 @@ func (s *scan) inPositiveGlobs() func(dir string) bool {
 // explicitly: by a path to judge, by a glob, or by a path of policies or context. It returns nil if
 // none is.
 func (s *scan) testData() func(dir string) bool {
-	named := func(name string) bool { return slices.Contains(strings.Split(name, "/"), render.TestData) }
+	named := func(name string) bool {
+		parts := strings.Split(name, "/")
+		return slices.Contains(parts, render.TestData) || slices.Contains(parts, render.Vendor)
+	}
 	not := func(name string) bool { return !named(name) }
 	globs := slices.DeleteFunc(config.Positive(s.in.Config.Roots), not)
 	paths := slices.DeleteFunc(slices.Concat(s.in.Head.Under, s.in.Config.GivenPaths()), not)

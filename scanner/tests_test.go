@@ -31,6 +31,8 @@ metadata: {name: p}
 	}
 	const aTest = "not judged: is a test of Chainsaw, kuttl or Kyverno, which applies nothing to this cluster: it is not judged, and judges nothing"
 	const testData = "not judged: is test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
+	modules := &fstest.MapFile{Data: []byte("# example.com/a v1.0.0\n")}
+	const copied = "not judged: is a copy of Go modules: it is not judged, and judges nothing, unless its path or --roots names it"
 	for name, c := range map[string]struct {
 		base, head             fstest.MapFS
 		under, roots, policies []string
@@ -63,6 +65,15 @@ metadata: {name: p}
 		"policies of test data": {policies: []string{"testdata/one"}, head: fstest.MapFS{"testdata/one/bad.yaml": bad, "app/good.yaml": good}, want: []string{"testdata/one/bad.yaml denied"}},
 		"moved to test data": {base: fstest.MapFS{"app/x.yaml": good, "app/y.yaml": good}, head: fstest.MapFS{"app/testdata/x.yaml": bad, "app/y.yaml": good},
 			want: []string{"app/testdata " + testData}},
+		"copies of Go modules": {head: fstest.MapFS{"go/vendor/modules.txt": modules, "go/vendor/example.com/a/bad.yaml": bad, "go/good.yaml": good},
+			want: []string{"go/vendor " + copied}},
+		"what uses copies of Go modules": {head: fstest.MapFS{"vendor/modules.txt": modules, "vendor/a/bad.yaml": bad, "app/kustomization.yaml": lists("../vendor/a/bad.yaml")},
+			want: []string{"vendor " + copied, "vendor/a/bad.yaml denied"}},
+		"asked for copies of Go modules": {under: []string{"vendor/a"}, head: fstest.MapFS{"vendor/modules.txt": modules, "vendor/a/bad.yaml": bad, "vendor/b/bad.yaml": bad},
+			want: []string{"vendor/a/bad.yaml denied"}},
+		"other copies": {head: fstest.MapFS{"vendor/a/bad.yaml": bad}, want: []string{"vendor/a/bad.yaml denied"}},
+		"hidden as copies of Go modules": {base: fstest.MapFS{"vendor/x.yaml": good}, head: fstest.MapFS{"vendor/x.yaml": bad, "vendor/modules.txt": modules},
+			want: []string{"vendor " + copied, "vendor/x.yaml denied"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := scanner.Input{Head: scanner.Tree{FS: treetest.Name(c.head), Under: c.under}, Config: config.Config{Roots: c.roots, Policies: c.policies}}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -243,16 +244,30 @@ type Item struct {
 	Items []int
 }
 
-// IsForeign reports whether an object is certainly not one of an API server, for example a configuration of Talos
-// (apiVersion: v1alpha1, kind: KubeAPIServerConfig). Without a group, the only version is v1, and objects have
-// metadata.
+// IsForeign reports whether an object is certainly not one of an API server: the configuration of a tool. Without a
+// group, the only version is v1, and objects have metadata, unlike configurations of Talos (apiVersion: v1alpha1, kind:
+// KubeAPIServerConfig) and of kubectl (kind: Config).
 func (i *Item) IsForeign() bool {
-	version, ok := bytes.CutPrefix(i.Json, []byte(`{"apiVersion":"`))
-	if version, _, _ = bytes.Cut(version, []byte(`"`)); !ok || string(version) == "v1" || bytes.IndexByte(version, '/') >= 0 {
+	text, ok := bytes.CutPrefix(i.Json, []byte(`{"apiVersion":"`))
+	if !ok {
 		return false
 	}
+	version, _, _ := strings.Cut(string(text[:min(len(text), 300)]), `"`)
+	if group, _, grouped := strings.Cut(version, "/"); grouped {
+		return slices.Contains(configurations, group)
+	}
 	var top map[string]json.RawMessage
-	return json.Unmarshal(i.Json, &top) == nil && top["metadata"] == nil
+	if json.Unmarshal(i.Json, &top) != nil || top["metadata"] != nil {
+		return false
+	}
+	return version != "v1" || string(top["kind"]) == `"Config"` && top["contexts"] != nil
+}
+
+// configurations are groups of files that tools read, of which there is no CustomResourceDefinition.
+var configurations = []string{
+	"apiserver.config.k8s.io", "audit.k8s.io", "backstage.io", "client.authentication.k8s.io", "ctlptl.dev", "eksctl.io", "k0sctl.k0sproject.io", "k3d.io",
+	"kind.x-k8s.io", "kpt.dev", "kubeadm.k8s.io", "kubecontrollermanager.config.k8s.io", "kubelet.config.k8s.io", "kubeproxy.config.k8s.io",
+	"kubescheduler.config.k8s.io", "meta.pkg.crossplane.io", "skaffold",
 }
 
 // item is an object in nested lists.

@@ -30,7 +30,11 @@ func whyLeftOut(o render.Gap) string {
 	case render.GapTest:
 		return "a test of Chainsaw, kuttl or Kyverno, which applies nothing to this cluster: it is not judged, and judges nothing"
 	case render.GapTestData:
-		return "test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
+		what := "test data, going by its name"
+		if path.Base(o.Path) == render.Vendor {
+			what = "a copy of Go modules"
+		}
+		return what + ": it is not judged, and judges nothing, unless its path or --roots names it"
 	case render.GapFleet:
 		return "what Rancher Fleet deploys by, which is not followed: the charts, kustomizations, values, targets and namespaces that it names are not judged"
 	case render.GapHelmfile:
