@@ -121,7 +121,7 @@ func separatesTemplate(bad *tree.SyntaxError) bool { return strings.Contains(bad
 func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
 	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.Message)
 	id, _ := d.tree.Identity(d.real(name)) // it was already read
-	d.addGap(Gap{Position: tree.Position{Path: name, Line: bad.Line}, Kind: GapTemplate, Original: bad.Message, Root: RootID{Dir: path.Dir(name)}, Identity: id})
+	d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }
 
 // FileHolds is the content of a file that a user names.

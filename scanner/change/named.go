@@ -98,12 +98,7 @@ func (c *Change) alone(name string) Named {
 }
 
 // addFile adds a file as a root, and removes gaps for files that are in no root.
-func (s *Side) addFile(root render.Root) {
-	found := *s.Found
-	found.Gaps = slices.DeleteFunc(slices.Clone(found.Gaps), func(g render.Gap) bool { return g.Path == root.Dir })
-	s.Found = &found
-	s.Found.Roots, s.discovered = insert(s.Found.Roots, root), insert(s.discovered, root)
-}
+func (s *Side) addFile(root render.Root) { s.place(root, root.Dir) }
 
 // addTemplate adds the gap of a template, unless there is one.
 func (s *Side) addTemplate(name string) {

@@ -127,6 +127,21 @@ func (s *Side) Add(root render.Root) {
 	s.Found.Roots, s.discovered = insert(s.Found.Roots, root), insert(s.discovered, root)
 }
 
+// SetFiles sets the files of a plain root, which is added if it is not known, and removes their gaps.
+func (s *Side) SetFiles(id render.RootID, files []string) {
+	s.place(render.Root{RootID: id, Files: files}, files...)
+}
+
+// place adds a root, or replaces that with its identity, and removes the gaps of files.
+func (s *Side) place(root render.Root, files ...string) {
+	found := *s.Found
+	found.Gaps = slices.DeleteFunc(slices.Clone(found.Gaps), func(g render.Gap) bool { return slices.Contains(files, g.Path) })
+	s.Found = &found
+	is := func(r render.Root) bool { return r.RootID == root.RootID }
+	s.Found.Roots = insert(slices.DeleteFunc(slices.Clone(s.Found.Roots), is), root)
+	s.discovered = insert(slices.DeleteFunc(slices.Clone(s.discovered), is), root)
+}
+
 func insert(roots []render.Root, root render.Root) []render.Root {
 	at, _ := slices.BinarySearchFunc(roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	return slices.Insert(slices.Clone(roots), at, root)

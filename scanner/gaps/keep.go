@@ -10,18 +10,38 @@ import (
 
 // KeepRoots makes roots of the base that still have files roots of the head too. Otherwise a change
 // could exclude a root from judging: by a kustomization that uses it and patches its objects, by
-// making it a component, or by using one of its files.
+// making it a component, by using one of its files, or by breaking one so that it looks like a template.
 func (l *Ledger) KeepRoots() {
 	for _, root := range l.Base.Found.Roots {
-		if _, ok := l.Head.Root(root.RootID); ok || root.Unit != nil {
+		if root.Unit != nil {
 			continue
 		}
-		if kept, ok := still(l.Head, root); ok {
-			l.Head.Add(kept)
+		now, ok := l.Head.Root(root.RootID)
+		if !ok {
+			if now, ok = still(l.Head, root); ok {
+				l.Head.Add(now)
+			}
+		}
+		if !ok || now.Kind == root.Kind {
+			l.keepBroken(root, now.Files)
 		}
 	}
 	l.keepBelow()
 	l.unlisted()
+}
+
+// keepBroken keeps the files of a plain root of the base that look like templates now. What applies the root fails at
+// them, and does not delete their objects. now are the files of the root of the head.
+func (l *Ledger) keepBroken(root render.Root, now []string) {
+	var broken []string
+	for _, o := range l.Head.Found.Gaps {
+		if o.Kind == render.GapTemplate && slices.Contains(root.Files, o.Path) && !slices.Contains(now, o.Path) {
+			broken = append(broken, o.Path)
+		}
+	}
+	if len(broken) > 0 {
+		l.Head.SetFiles(root.RootID, slices.Sorted(slices.Values(slices.Concat(now, broken))))
+	}
 }
 
 // keepBelow makes roots of directories at or below a plain root of the base to which the change

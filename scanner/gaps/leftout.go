@@ -49,13 +49,10 @@ func whyLeftOut(o render.Gap) string {
 func (l *Ledger) LeftOut() {
 	now, before := leftOutBy(l.Head), leftOutBy(l.Base)
 	for _, o := range l.Head.Found.Gaps {
-		switch {
-		case isTaken(l.Head, o):
-		case o.Kind == render.GapTemplate && isManifest(l.Base, o.Path) && !isManifest(l.Head, o.Path):
-			l.brokenManifest(o)
-		default:
-			l.addLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
+		if isTaken(l.Head, o) {
+			continue
 		}
+		l.addLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
 	}
 	if l.Base == nil {
 		return
@@ -65,28 +62,6 @@ func (l *Ledger) LeftOut() {
 			l.addLeftOut(o, "was ", change.Base, false)
 		}
 	}
-}
-
-// isManifest reports whether a file belongs to a plain root of a side, which may be nil.
-func isManifest(s *change.Side, name string) bool {
-	if s == nil {
-		return false
-	}
-	root, ok := s.RootAt(path.Dir(name))
-	return ok && slices.Contains(root.Files, name)
-}
-
-// brokenManifest adds a finding for a manifest that looks like a template after the change: what applies the manifest
-// fails, and its objects are not deleted.
-func (l *Ledger) brokenManifest(o render.Gap) {
-	if !l.chooses(o) {
-		return
-	}
-	if root, ok := l.Head.RootAt(path.Dir(o.Path)); ok && l.Head.Roots[root.RootID] != nil && l.Head.Roots[root.RootID].Problem == nil {
-		l.Counts.Rendered-- // without this file, so it counts as failed
-	}
-	l.Counts.Failed++
-	l.fail(o.Root, "the change makes it look like a template: "+o.Original, "", o.Position)
 }
 
 // isTaken reports whether a unit reads a file or directory that is in no root.
@@ -114,17 +89,12 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 		if l.isNamed(o) {
 			return // it is read
 		}
-	} else if !l.chooses(o) {
+	} else if !l.Chooses(o.Root) || !change.UnderAny(l.options.Under, o.Path) {
 		return
 	}
-	o.Why, o.Original = is+whyLeftOut(o), ""
+	o.Why = is + whyLeftOut(o)
 	o.Position = render.Position{Path: o.Path}
 	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
-}
-
-// chooses reports whether a gap is in what is judged.
-func (l *Ledger) chooses(o render.Gap) bool {
-	return l.Chooses(o.Root) && change.UnderAny(l.options.Under, o.Path)
 }
 
 // isGiven reports whether a gap is in a configured path of policies or context.

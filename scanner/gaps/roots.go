@@ -49,16 +49,11 @@ func (l *Ledger) root(r *change.Rendered) {
 	default:
 		l.Counts.Failed++
 		l.unjudged[r.ID] = true
-		l.fail(r.ID, r.Problem.Message, r.Problem.Original, r.Problem.Place())
+		l.Failed = append(l.Failed, lines.Finding{Finding: report.Finding{
+			Status: report.StatusNew, Action: report.ActionError, Actions: []report.Action{report.ActionError}, Cause: report.CauseRender,
+			Message: r.Problem.Message, Original: r.Problem.Original, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Place(), change.Head),
+		}, Located: true})
 	}
-}
-
-// fail adds a finding about a root that does not render.
-func (l *Ledger) fail(root render.RootID, message, original string, at render.Position) {
-	l.Failed = append(l.Failed, lines.Finding{Finding: report.Finding{
-		Status: report.StatusNew, Action: report.ActionError, Actions: []report.Action{report.ActionError}, Cause: report.CauseRender,
-		Message: message, Original: original, Root: root.String(), Location: change.LocationOf(at, change.Head),
-	}, Located: true})
 }
 
 // refusedRoot adds a root that was not rendered. If it rendered at base it counts as lost, and the

@@ -15,10 +15,10 @@ type Rule struct {
 func Rules() []Rule {
 	return []Rule{
 		// What is a root.
-		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something",
-			[]string{"TestARootCannotBeHidden", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
+		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something, and a manifest that it breaks",
+			[]string{"TestARootCannotBeHidden", "TestBrokenManifests", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
 		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, unused files, tests",
-			[]string{"TestLeftOut", "TestBrokenManifests", "TestTestsAreNoRoots", "TestUnusedComponentIsReported", "TestExtensionOfManifests"}},
+			[]string{"TestLeftOut", "TestTestsAreNoRoots", "TestUnusedComponentIsReported", "TestExtensionOfManifests"}},
 		{"Globs", "a mistyped glob, which selects nothing",
 			[]string{"TestScanRestrictions"}},
 		{"Nothing", "a scan that selects no root, and a path in which there is none",
