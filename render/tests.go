@@ -74,6 +74,9 @@ const (
 	Vendor   = "vendor"
 )
 
+// IsTestData reports whether a directory has data for tests by its name.
+func IsTestData(dir string) bool { return path.Base(dir) == TestData }
+
 // isTestData reports whether a directory is at or below test data, and is not selected by Selection.TestData.
 func (d *discoverer) isTestData(dir string) bool {
 	_, ok := d.topTestData(dir)
@@ -83,7 +86,7 @@ func (d *discoverer) isTestData(dir string) bool {
 // topTestData returns the highest directory of test data at or above a directory.
 func (d *discoverer) topTestData(dir string) (top string, ok bool) {
 	for at := dir; at != "."; at = path.Dir(at) {
-		if base := path.Base(at); base == TestData || base == Vendor && d.tree.Resolve(path.Join(at, "modules.txt")).Err == nil {
+		if IsTestData(at) || path.Base(at) == Vendor && d.tree.Resolve(path.Join(at, "modules.txt")).Err == nil {
 			top, ok = at, true
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -74,7 +73,7 @@ func (s *scan) noteServers(ctx context.Context, findings []lines.Finding) error 
 	if s.Base != nil && !slices.ContainsFunc(findings, func(f lines.Finding) bool { return f.Cause == report.CauseSchema || f.Cause == report.CausePolicy }) {
 		return nil
 	}
-	settings, err := clusterconfig.Find(ctx, s.Head.Renderer.Tree(), func(dir string) bool { return path.Base(dir) == render.TestData })
+	settings, err := clusterconfig.Find(ctx, s.Head.Renderer.Tree(), render.IsTestData)
 	if err != nil {
 		return err
 	}

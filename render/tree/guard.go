@@ -57,8 +57,10 @@ func Harmless(data []byte, limits Limits) bool {
 // mostKeys returns an upper bound for the keys of one mapping. Those of a block mapping begin in one column, with
 // nothing but indicators before them in their lines; those of a flow mapping are separated by commas.
 func mostKeys(document []byte) int {
-	if mayBreak(document) {
-		return len(document)
+	for _, other := range otherBreaks {
+		if bytes.Contains(document, []byte(other)) {
+			return len(document)
+		}
 	}
 	most := 1 + bytes.Count(document, []byte(","))
 	var keys [1000]int // by column
@@ -77,16 +79,6 @@ func mostKeys(document []byte) int {
 		}
 	}
 	return most
-}
-
-// mayBreak reports whether a text has a line break of YAML other than a newline.
-func mayBreak(text []byte) bool {
-	for _, other := range []string{"\r", "\u0085", "\u2028", "\u2029"} {
-		if bytes.Contains(text, []byte(other)) {
-			return true
-		}
-	}
-	return false
 }
 
 // mostNodes returns an upper bound for the nodes of a text without aliases: each entry of a mapping and item of a list

@@ -71,7 +71,7 @@ func inspect(ctx context.Context, p cli.Process, dir string) (*repository, error
 }
 
 func (r *repository) readServers(ctx context.Context, files fs.FS) error {
-	settings, err := clusterconfig.Find(ctx, tree.New(files, tree.Limits{}), func(dir string) bool { return path.Base(dir) == render.TestData })
+	settings, err := clusterconfig.Find(ctx, tree.New(files, tree.Limits{}), render.IsTestData)
 	if err != nil {
 		return fmt.Errorf("find the configuration of clusters: %w", err)
 	}

@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"fmt"
-	"path"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
@@ -17,7 +16,7 @@ import (
 // assumed returns remarks on files of the repository that configure API servers of another minor version than
 // from, which is only the version before --to. Each version has one remark.
 func assumed(ctx context.Context, c *Change, from, to string) ([]report.Diagnostic, error) {
-	settings, err := clusterconfig.Find(ctx, tree.New(c.Head.FS, tree.Limits{}), func(dir string) bool { return path.Base(dir) == render.TestData })
+	settings, err := clusterconfig.Find(ctx, tree.New(c.Head.FS, tree.Limits{}), render.IsTestData)
 	if err != nil {
 		return nil, err
 	}
